@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The longest name is assignment_rate. */
-enum { SIZES_SHOWN = 20, ROWS_SHOWN = 10, COLUMNS_SHOWN = 16, NAME_WIDTH = 17, LINE_WIDTH = 100 };
+enum { SIZES_SHOWN = 20, ROWS_SHOWN = 10, KS_SHOWN = 20, COLUMNS_SHOWN = 16, NAME_WIDTH = 17, LINE_WIDTH = 100 };
 
 static void put_name(clv_text *text, const char *name) {
     clv_put_words(text, name, -1, -NAME_WIDTH);
@@ -136,24 +136,33 @@ static void put_terms(clv_text *text, const clv_result *result, const clv_report
 /* --- fields --- */
 
 /* A cell of a table of fields, to the right of its column. */
-static void put_cell(clv_text *text, const clv_field *column, int64_t row, int width) {
+static void put_cell(clv_text *text, const clv_field *column, int64_t row, int width, int digits) {
     clv_text cell = {.ctx = text->ctx};
-    clv_put_entry(&cell, column, row, 6);
+    clv_put_entry(&cell, column, row, digits);
     clv_text_add(text, "%*s", width, cell.data ? cell.data : "");
     text->status = cell.status < 0 ? cell.status : text->status;
     clv_free(text->ctx, cell.data);
 }
 
-static void put_rows(clv_text *text, const clv_field *columns, int64_t shown, const int *widths, int64_t taken) {
+/* The columns of a table that are shown. Of a range of k the rows are called by their k, and the one that was taken is
+ * among them. */
+typedef struct shown {
+    const clv_field *column[COLUMNS_SHOWN];
+    int width[COLUMNS_SHOWN];
+    int64_t count, rows, taken; /* taken -1: this is no range of k */
+    const int64_t *k;           /* NULL: likewise */
+} shown;
+
+static void put_rows(clv_text *text, const shown *s) {
     int64_t left = 0;
-    for (int64_t row = 0; row < columns->count; row++) {
-        if (row >= ROWS_SHOWN && row != taken) {
+    for (int64_t row = 0; row < s->rows; row++) {
+        if (row >= (s->k ? KS_SHOWN : ROWS_SHOWN) && row != s->taken) {
             left++;
             continue;
         }
-        clv_text_add(text, "%*lld", NAME_WIDTH, (long long)row);
-        for (int64_t c = 0; c < shown; c++) {
-            put_cell(text, &columns[c], row, widths[c]);
+        clv_text_add(text, "%*lld", NAME_WIDTH, (long long)(s->k ? s->k[row] : row));
+        for (int64_t c = 0; c < s->count; c++) {
+            put_cell(text, s->column[c], row, s->width[c], s->k ? 4 : 6);
         }
         clv_text_add(text, "\n");
     }
@@ -163,23 +172,38 @@ static void put_rows(clv_text *text, const clv_field *columns, int64_t shown, co
     }
 }
 
+/* Whether a column says anything: the eigenvalue gaps of a method without eigenvalues do not. */
+static bool is_known(const clv_field *column) {
+    bool known = !column->reals;
+    for (int64_t i = 0; !known && i < column->count; i++) {
+        known = !isnan(column->reals[i]);
+    }
+    return known;
+}
+
 /* The columns of a table that fit side by side, the first rows of it and the one that the result is of. */
 static void put_columns(clv_text *text, const clv_field *columns, int64_t count, int64_t taken) {
     size_t stem = strcspn(columns->name, ".");
-    int widths[COLUMNS_SHOWN];
-    int64_t shown = 0;
+    shown s = {.rows = columns->count, .taken = taken, .k = taken >= 0 ? columns->integers : NULL};
+    int room = LINE_WIDTH - NAME_WIDTH;
     clv_put_words(text, columns->name, (int)stem, -NAME_WIDTH);
-    for (int room = LINE_WIDTH - NAME_WIDTH; shown < count && shown < COLUMNS_SHOWN; shown++) {
-        int name = (int)strlen(columns[shown].name + stem + 1), least = columns[shown].reals ? 12 : 8;
-        widths[shown] = 2 + (name > least ? name : columns[shown].texts ? 16 : least);
-        room -= widths[shown];
-        if (room < 0) {
+    for (int64_t c = s.k ? 1 : 0; c < count && s.count < COLUMNS_SHOWN; c++) {
+        const char *name = columns[c].name + stem + 1;
+        int least = columns[c].texts ? 16 : columns[c].reals ? (s.k ? 9 : 12) : 8;
+        int width = 2 + ((int)strlen(name) > least ? (int)strlen(name) : least);
+        if (s.k && !is_known(&columns[c])) {
+            continue;
+        }
+        if (width > room) {
             break;
         }
-        clv_put_words(text, columns[shown].name + stem + 1, -1, widths[shown]);
+        room -= width;
+        clv_put_words(text, name, -1, width);
+        s.column[s.count] = &columns[c];
+        s.width[s.count++] = width;
     }
     clv_text_add(text, "\n");
-    put_rows(text, columns, shown, widths, taken);
+    put_rows(text, &s);
 }
 
 /* The row of a range of k that was taken; -1: this is no such table. */

@@ -15,7 +15,7 @@
 /* SAMPLE objects, or so many a cluster, are enough. Where clusters are many, and cutting costs the more, a sample is a
  * third of the objects at most, so that three candidates on it cost about what one run on all does; fewer than LEAST,
  * or so many a cluster, would be too few. */
-enum { SAMPLE = 500, OBJECTS_A_CLUSTER = 20, MANY = 10, LEAST = 250, LEAST_A_CLUSTER = 4 };
+enum { SAMPLE = 500, OBJECTS_A_CLUSTER = 20, MANY = 12, LEAST = 250, LEAST_A_CLUSTER = 4 };
 
 static const clv_affinity_kind candidates[] = {CLV_AFFINITY_GAUSSIAN, CLV_AFFINITY_LOCAL, CLV_AFFINITY_LOCAL_KNN};
 enum { COUNT = CLV_COUNT(candidates) };

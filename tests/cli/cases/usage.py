@@ -142,9 +142,16 @@ def a_range_without_clusters():
     check(result["k_reason"].endswith("the clusters of no k hold") and result["k_reason"] in ran.out, "the whole sentence")
     ran = cleave("ncut", "one.csv", "-k", "5:30", "--patience", 0, err="no k from 5 to 30")
     taken = int(re.search(r"k reason +k = (\d+) ", ran.out).group(1))
-    rows = [int(row) for row in re.findall(r"^ +\d+ +(\d+)  ", ran.out, re.M)]
-    check(taken in rows and len(rows) == 10 + (taken > 14), f"the row that was taken, {taken}: {rows}")
+    rows = [int(row) for row in re.findall(r"^ {10,}(\d+)  ", ran.out, re.M)]
+    check(taken in rows and len(rows) == 20 + (taken > 24), f"the row that was taken, {taken}: {rows}")
     check(f"and {26 - len(rows)} more" in ran.out, "what is left out is counted")
+    for method, known in (("ncut", "objective gap percent eigengap silhouette stability spread seconds"),
+                          ("kpalm", "objective silhouette stability spread seconds")):
+        ran = cleave(method, "one.csv", "-k", "auto", err="")
+        head, *rows = re.search(r"^k table +(.*\n(?: {10,}\d+  .*\n)*)", ran.out, re.M).group(1).strip().split("\n")
+        check(head.split() == known.split(), f"the columns that are known: {head}")
+        check([int(row.split()[0]) for row in rows] == list(range(2, 13)), "a row for each k")
+        check(max(map(len, ran.out.split("k table")[1].split("\nk reason")[0].split("\n"))) <= 100, "side by side")
 
 
 @case

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SUBSAMPLES = CLV_SUBSAMPLES, SAMPLED = 1000 };
+enum { SUBSAMPLES = CLV_SUBSAMPLES, SAMPLED = 1000, RESTARTS = 5 };
 
 /* Some of the objects, with what a run on them takes. */
 typedef struct sample {
@@ -137,11 +137,12 @@ static clv_status build_sample(range *r, sample *one) {
     return clv_affinity_build(r->ctx, clv_data_matrix(one->points), &how, &one->affinity);
 }
 
-/* Without what costs time and is not looked at. */
+/* Without what costs time and is not looked at. A run on points ends where its start leads it, and costs little: of one
+ * alone it would be luck whether it finds all clusters. */
 static clv_status quicken(range *r, int number, clv_options_room *options) {
     clv_control *control = control_of(options);
     *options = r->options;
-    control->restarts = 1;
+    control->restarts = r->how || r->method->takes == CLV_TAKES_PARTITIONS ? 1 : RESTARTS;
     control->keep_trace = 0;
     control->monitor = NULL;
     control->seed = (control->seed + 1 + number) % ((int64_t)1 << 53);
@@ -297,6 +298,18 @@ static clv_status extend_centers(range *r, const clv_result *before, clv_data **
     return clv_worked(r->ctx, points->rows * cols) ? clv_stop_failure(r->ctx, "choosing a center") : CLV_OK;
 }
 
+/* From the objects nearest to these centers: with memberships that begin elsewhere the first iterations could give up
+ * what the centers have, and more clusters cost more than fewer. */
+static clv_status solve_from(range *r, const clv_matrix *centers, clv_result **out) {
+    clv_options_room own = r->options;
+    clv_input input = input_of(r);
+    input.start = centers;
+    if (clv_options_find(r->method->options, "initial-membership")) {
+        CLV_TRY(clv_options_set(r->ctx, r->method->options, own.bytes, "initial-membership", "nearest"));
+    }
+    return clv_solve(r->ctx, r->method, &input, own.bytes, out);
+}
+
 static clv_status warm_start(range *r, clv_result **best) {
     const clv_result *before = r->count > 0 ? r->results[r->count - 1] : NULL;
     clv_data *centers = NULL;
@@ -307,11 +320,7 @@ static clv_status warm_start(range *r, clv_result **best) {
         return CLV_OK;
     }
     clv_status status = extend_centers(r, before, &centers);
-    if (status == CLV_OK) {
-        clv_input input = input_of(r);
-        input.start = clv_data_matrix(centers);
-        status = clv_solve(r->ctx, r->method, &input, r->options.bytes, &warm);
-    }
+    status = status == CLV_OK ? solve_from(r, clv_data_matrix(centers), &warm) : status;
     clv_data_free(centers);
     if (status == CLV_OK && is_better(warm, *best)) {
         clv_result *held = *best;
@@ -423,11 +432,14 @@ static clv_status put_table(const range *r, const char *reason, clv_result *out)
 /* What the sentence says of a choice that is hardly one, for those who read warnings only. */
 static clv_status warn_of_choice(const range *r, bool by_gap, int64_t most, clv_result *result) {
     int64_t least = r->rows[0].k, last = r->rows[r->count - 1].k;
-    if (!by_gap && clv_k_none_holds(r->rows, r->count)) {
+    if (!by_gap && clv_k_is_doubtful(r->rows, r->count)) {
         CLV_TRY(clv_result_warn(result,
                                 "the clusters of no k from %lld to %lld hold on subsamples: there may be none in these "
-                                "data, or another number of them",
-                                (long long)least, (long long)last));
+                                "data, or another number of them; try a range beyond %lld, more --restarts, or %s",
+                                (long long)least, (long long)last, (long long)last,
+                                !r->how       ? "ncut, which finds clusters of any shape"
+                                : is_given(r) ? "other similarities"
+                                              : "another --affinity"));
     }
     if (last < most && r->end[0] && r->method->takes == CLV_TAKES_PARTITIONS) {
         return CLV_OK; /* the reason says so: it is no fault of a range that there are so many groups */

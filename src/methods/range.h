@@ -20,7 +20,8 @@ typedef struct clv_k_row {
 /* The row that the rule of the documentation takes, and why, in a phrase. `by_gap`: by the eigenvalues, where they are
  * known, as every k is stable: the objects of a consensus hang together in groups whatever part of them is there. */
 int64_t clv_k_suggest(const clv_k_row *rows, int64_t count, bool by_gap, char *reason, size_t size);
-/* Whether it is known of the rows that the clusters of none hold on subsamples. */
-bool clv_k_none_holds(const clv_k_row *rows, int64_t count);
+/* Whether it is known of the rows that the clusters of none hold on subsamples, and the other columns do not speak for
+ * the one that is suggested. */
+bool clv_k_is_doubtful(const clv_k_row *rows, int64_t count);
 
 #endif

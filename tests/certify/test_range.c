@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +103,33 @@ static void test_the_number_of_clouds(void **state) {
         clv_result_free(result);
         clv_affinity_free(a);
     }
+}
+
+/* Clouds of very different size, of which a run misses some: one center more than before is never worse. */
+static void test_more_centers_cost_less(void **state) {
+    enum { EACH = 100, MANY = 3 * EACH, MOST = 14 };
+    static const double places[3][P] = {{0, 0}, {30, 0}, {0, 3}}, spread[3] = {0.1, 6, 0.6};
+    world *w = *state;
+    clv_kpalm_options options;
+    double values[MANY * P];
+    clv_matrix points = w->points;
+    w->points = (clv_matrix){.rows = MANY, .cols = P, .values = values};
+    clv_kpalm_defaults(&options);
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        clv_rng rng = clv_rng_stream(seed, 0);
+        clv_affinity *a = NULL;
+        int64_t count;
+        for (int e = 0; e < MANY * P; e++) {
+            values[e] = places[e / P % 3][e % P] + spread[e / P % 3] * clv_rng_normal(&rng);
+        }
+        clv_result *result = solve(w, "kpalm", &options, 2, MOST, &a);
+        const double *objective = clv_result_reals(result, "k_table.objective", &count);
+        for (int i = 1; i < count; i++) {
+            assert_true(objective[i] <= objective[i - 1]);
+        }
+        clv_result_free(result);
+    }
+    w->points = points;
 }
 
 /* The same labels in all inputs: their number is where the eigenvalues fall. */
@@ -239,27 +267,82 @@ static void test_rule(void **state) {
     assert_int_equal(clv_k_suggest(rows, 4, true, reason, sizeof reason), 3);
     rows[3].stop = CLV_TIME_LIMIT;
     assert_int_equal(clv_k_suggest(rows, 4, true, reason, sizeof reason), 1);
-    assert_false(clv_k_none_holds(rows, 4));
+    assert_false(clv_k_is_doubtful(rows, 4));
     rows[1].stability = rows[2].stability = 0.8;
     assert_int_equal(clv_k_suggest(rows, 4, false, reason, sizeof reason), 0); /* else the most stable, */
     rows[2].spread = 0.25;                                                     /* or one that may be */
     assert_int_equal(clv_k_suggest(rows, 4, false, reason, sizeof reason), 2);
-    assert_true(clv_k_none_holds(rows, 4));
+    assert_true(clv_k_is_doubtful(rows, 4));
     for (int i = 0; i < 4; i++) {
         rows[i].stability = NAN;
     }
-    assert_false(clv_k_none_holds(rows, 4)); /* that is not known */
+    assert_false(clv_k_is_doubtful(rows, 4)); /* that is not known */
     assert_int_equal(clv_k_suggest(rows, 4, false, reason, sizeof reason), 0);
+}
+
+static int64_t suggested(const clv_k_row *rows, int64_t count) {
+    char reason[256], start[16];
+    int64_t row = clv_k_suggest(rows, count, false, reason, sizeof reason);
+    snprintf(start, sizeof start, "k = %lld ", (long long)rows[row].k);
+    assert_true(strncmp(reason, start, strlen(start)) == 0);
+    assert_true(clv_k_is_doubtful(rows, count) == (strstr(reason, "the clusters of no k hold") != NULL));
+    return rows[row].k;
+}
+
+/* One cluster too many may just hold. */
+static void test_the_firmer_of_two(void **state) {
+    (void)state;
+    clv_k_row rows[] = {{.k = 2, .stability = 0.7, .silhouette = 0.5, .eigengap = NAN},
+                        {.k = 3, .stability = 1, .silhouette = 0.82, .eigengap = NAN},
+                        {.k = 4, .stability = 0.976, .silhouette = 0.72, .eigengap = NAN}};
+    assert_int_equal(suggested(rows, 3), 3);
+    rows[2].stability = 0.995; /* which is no matter of luck */
+    assert_int_equal(suggested(rows, 3), 4);
+    rows[2].stability = 0.976;
+    rows[1].stability = 0.99; /* not all subsamples have these either */
+    assert_int_equal(suggested(rows, 3), 4);
+    rows[1].stability = 1;
+    rows[2].silhouette = 0.79; /* about as good */
+    assert_int_equal(suggested(rows, 3), 4);
+    rows[2].silhouette = rows[1].silhouette = NAN; /* not known: the rule without it */
+    assert_int_equal(suggested(rows, 3), 4);
+}
+
+/* None holds; what else is known decides between neighbors, and whether to doubt it. */
+static void test_what_else_is_known(void **state) {
+    (void)state;
+    clv_k_row rows[] = {{.k = 2, .stability = 0.6, .silhouette = 0.26, .eigengap = 0.1},
+                        {.k = 3, .stability = 0.89, .silhouette = 0.28, .eigengap = 0.3, .spread = 0.1},
+                        {.k = 4, .stability = 0.9, .silhouette = 0.27, .eigengap = 0.02}};
+    assert_int_equal(suggested(rows, 3), 3);
+    assert_false(clv_k_is_doubtful(rows, 3));
+    rows[0].eigengap = 0.4; /* they disagree: the larger of two that are as stable */
+    assert_int_equal(suggested(rows, 3), 4);
+    assert_true(clv_k_is_doubtful(rows, 3));
+    for (int i = 0; i < 3; i++) {
+        rows[i].eigengap = NAN; /* a method without eigenvalues */
+    }
+    assert_int_equal(suggested(rows, 3), 3);
+    assert_false(clv_k_is_doubtful(rows, 3));
+    rows[0].silhouette = 0.4;
+    assert_int_equal(suggested(rows, 3), 4);
+    rows[0].silhouette = 0.26;
+    rows[1].stability = 0.87; /* too little to believe the silhouette alone */
+    assert_int_equal(suggested(rows, 3), 4);
+    assert_true(clv_k_is_doubtful(rows, 3));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_the_number_of_clouds, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_more_centers_cost_less, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_consensus, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_limits_are_for_all, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rows_survive_the_affinity, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
         cmocka_unit_test(test_rule),
+        cmocka_unit_test(test_the_firmer_of_two),
+        cmocka_unit_test(test_what_else_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

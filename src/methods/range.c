@@ -455,8 +455,8 @@ static clv_status warn_of_choice(const range *r, bool by_gap, int64_t most, clv_
                        : CLV_OK;
 }
 
-/* The affinity of a row that was found, where that of another k has taken its place. Whatever ended the run, it is made:
- * it takes a small part of the time that the rows took, and without it there would be none of them. */
+/* The affinity of a row that was found, where that of another k has taken its place. Whatever ended the run, it is
+ * made: it takes a small part of the time that the rows took, and without it there would be none of them. */
 static clv_status build_again(range *r, const clv_k_row *row) {
     CLV_TRY(set_k(r, &r->options, row->k));
     clv_set_patient(r->ctx, true);

@@ -1,5 +1,5 @@
-/* The rule that takes a k from the table of a range: the finest clustering that holds on subsamples, unless it only just
- * does and a coarser one is better in every way. docs/cli.md says it in words, and on what data it was chosen
+/* The rule that takes a k from the table of a range: the finest clustering that holds on subsamples, unless it only
+ * just does and a coarser one is better in every way. docs/cli.md says it in words, and on what data it was chosen
  * (experiments/k). */
 #include "methods/range.h"
 

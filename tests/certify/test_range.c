@@ -221,7 +221,8 @@ static void test_rows_survive_the_affinity(void **state) {
         early = early || (count > 1 && result->k < count + 1); /* another k was under way, or done */
         if (!isnan(result->objective.value)) {
             options.k = result->k;
-            assert_int_equal(clv_symnmf_evaluate(w->ctx, &(clv_input){.affinity = a}, &options, result, &found), CLV_OK);
+            assert_int_equal(clv_symnmf_evaluate(w->ctx, &(clv_input){.affinity = a}, &options, result, &found),
+                             CLV_OK);
             assert_true(fabs(found->objective.value - result->objective.value) <= 1e-9 * found->objective.value);
             clv_affinity_describe(a, &info);
             assert_true(info.gamma > 0);

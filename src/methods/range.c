@@ -141,7 +141,7 @@ static clv_status build_sample(range *r, sample *one) {
  * alone it would be luck whether it finds all clusters. */
 static clv_status quicken(range *r, int number, clv_options_room *options) {
     clv_control *control = control_of(options);
-    *options = r->options;
+    memcpy(options, &r->options, sizeof *options); /* not by =, which a compiler may put behind what follows */
     control->restarts = r->how || r->method->takes == CLV_TAKES_PARTITIONS ? 1 : RESTARTS;
     control->keep_trace = 0;
     control->monitor = NULL;

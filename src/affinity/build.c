@@ -118,8 +118,8 @@ void clv_affinity_reason(const clv_affinity_info *info, char *text, size_t size)
     snprintf(text, size,
              "%s, chosen on %lld objects: the clusters by gaussian, local and local-knn agree with the others' by "
              "%.2f, %.2f and %.2f (ARI)%s",
-             clv_affinity_kind_name(info->kind), (long long)info->chosen_on, printed(a[0]), printed(a[1]), printed(a[2]),
-             info->kind == CLV_AFFINITY_LOCAL_KNN ? ", neither of the first two by 0.1 better" : "");
+             clv_affinity_kind_name(info->kind), (long long)info->chosen_on, printed(a[0]), printed(a[1]),
+             printed(a[2]), info->kind == CLV_AFFINITY_LOCAL_KNN ? ", neither of the first two by 0.1 better" : "");
 }
 
 /* --- the plan --- */

@@ -499,7 +499,10 @@ static void test_local(void **state) {
 /* Of agreements next to 0 there is no sign. */
 static void test_reason(void **state) {
     char text[256];
-    clv_affinity_info info = {.kind = CLV_AFFINITY_LOCAL, .chosen_on = 500, .agreement = {-0.001, 0.504, -0.25}};
+    clv_affinity_info info = {.kind = CLV_AFFINITY_LOCAL,
+                              .choice = CLV_CHOICE_COMPARED,
+                              .chosen_on = 500,
+                              .agreement = {-0.001, 0.504, -0.25}};
     (void)state;
     clv_affinity_reason(&info, text, sizeof text);
     assert_non_null(strstr(text, "by 0.00, 0.50 and -0.25 (ARI)"));

@@ -166,7 +166,8 @@ clv_status clv_meet(clv_context *ctx, uint64_t signature, clv_status status) {
     adopt(r, notes);
     if ((found == CLV_OK || clv_is_stop(found)) && came_apart(notes, r->with.ranks)) {
         clv_fail(ctx, CLV_EINTERNAL,
-                 "the processes have come apart: they do not compute the same numbers; are their machines alike, and "
+                 "the processes have come apart: they do not compute the same numbers; are their options the same, "
+                 "their machines alike, and "
                  "their files the same? (CLEAVE_ISA and OPENBLAS_CORETYPE make machines alike)");
         return break_by(ctx, CLV_EINTERNAL);
     }

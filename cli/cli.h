@@ -36,6 +36,8 @@ typedef struct cli_outcome {
     bool holds;               /* its certificate */
     double seconds;
 } cli_outcome;
+/* The objective for people: of a cut, what rounding leaves is 0. */
+double cli_shown_objective(const clv_result *result);
 void cli_outcome_note(const cli_app *app, const clv_result *result, double ari);
 
 double cli_seconds(void);

@@ -146,12 +146,17 @@ void cli_json_string(FILE *stream, const char *text) {
     fputc('"', stream);
 }
 
+double cli_shown_objective(const clv_result *result) {
+    bool nothing = result->bound.name && fabs(result->objective.value) <= 1e-12 * (double)result->k;
+    return nothing ? 0 : result->objective.value;
+}
+
 void cli_outcome_note(const cli_app *app, const clv_result *result, double ari) {
     if (app->outcome) {
         *app->outcome = (cli_outcome){.n = result->n,
                                       .k = result->k,
                                       .labeled = result->labels != NULL,
-                                      .value = result->objective.value,
+                                      .value = cli_shown_objective(result),
                                       .bound = result->bound.name ? result->bound.value : (double)NAN,
                                       .ari = ari,
                                       .holds = result->certificate.holds != 0};

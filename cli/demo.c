@@ -289,15 +289,11 @@ static void print_head(void) {
 
 #define ROUNDING 1e-12
 
-static double without_rounding(double value) {
-    return fabs(value) <= ROUNDING ? 0 : value;
-}
-
 static void print_row(const demo_show *show, const cli_outcome *o) {
     char method[16], objective[48], bound[32] = "", ari[16] = "", clusters[16] = "";
     const char *last = show->steps[1] ? show->steps[1] : show->steps[0];
     snprintf(method, sizeof method, "%.*s", (int)strcspn(last, " "), last);
-    snprintf(objective, sizeof objective, "%s %.6g", o->objective, without_rounding(o->value));
+    snprintf(objective, sizeof objective, "%s %.6g", o->objective, o->value);
     if (o->labeled) {
         snprintf(clusters, sizeof clusters, "%lld", (long long)o->k);
     }
@@ -360,7 +356,7 @@ static void print_page(FILE *stream, const void *what) {
         fputs("<tr><td><a href=\"", stream);
         print_link(stream, d, shows[i].shows);
         fprintf(stream, "\">%s</a><td>%s<td>%s %.6g<td>%s<td>", shows[i].name, shows[i].about, o->objective,
-                without_rounding(o->value), o->holds ? "holds" : "does not hold");
+                o->value, o->holds ? "holds" : "does not hold");
         if (isfinite(o->ari)) {
             fprintf(stream, "%.3f", o->ari);
         }

@@ -378,7 +378,7 @@ static void print_table(FILE *stream, const void *what) {
             s->method->name);
     if (r) {
         fprintf(stream, "objective    %s %.9g\ncertificate  %s %.6g: %s\nstop         %s\n", r->objective.name,
-                r->objective.value, r->certificate.name, r->certificate.value,
+                cli_shown_objective(r), r->certificate.name, r->certificate.value,
                 r->certificate.holds ? "holds" : "does not hold", clv_stop_name(r->stop));
     }
     fprintf(stream, "segments     %lld\nseconds      %.3f: objects %.3f, solve %.3f\n", (long long)s->segments,

@@ -87,7 +87,8 @@ double clv_gap_percent(const clv_result *result) {
     if (!result->bound.name) {
         return NAN;
     }
-    return distance <= 0 ? 0 : 100 * distance / fabs(objective); /* passed by rounding: 0 */
+    double rounding = CLV_ROUNDING_A_CLUSTER * fmax((double)result->k, 1);
+    return distance <= rounding ? 0 : 100 * distance / fabs(objective);
 }
 
 static const char *const stops[] = {"converged", "stalled", "iteration limit", "time limit", "cancelled"};

@@ -9,7 +9,10 @@ int64_t clv_count_labels(const int32_t *labels, int64_t n, int64_t k, int64_t *s
 /* So the sizes and left_out of a result. */
 void clv_result_count(clv_result *result);
 
-/* How far the objective lies from its bound, in percent of the objective; NaN without a bound. */
+/* What rounding may leave in an objective that has a bound, per cluster: these are sums of shares, one of each. */
+#define CLV_ROUNDING_A_CLUSTER 1e-12
+/* How far the objective lies from its bound, in percent of the objective; 0 where that is no more than rounding; NaN
+ * without a bound. */
 double clv_gap_percent(const clv_result *result);
 
 /* The stop that has this name; false: none has. */

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define RELATIVE 1e-9
-#define ROUNDING_A_CLUSTER 1e-12
 /* Numbers that a run carries along are refreshed where they differ by 1e-9 from those of the data. */
 #define MOST_DRIFT 0.01
 
@@ -33,7 +32,7 @@ bool clv_reject_number(clv_verdict *out, const char *what, double claimed, doubl
 }
 
 double clv_allowed_difference(double found, int64_t k) {
-    return RELATIVE * fabs(found) + ROUNDING_A_CLUSTER * (double)k;
+    return RELATIVE * fabs(found) + CLV_ROUNDING_A_CLUSTER * (double)k;
 }
 
 bool clv_is_within(double claimed, double found, double allowed) {

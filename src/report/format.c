@@ -97,6 +97,16 @@ clv_status clv_take_text(clv_text *text, char **out, size_t *size) {
     return CLV_OK;
 }
 
+double clv_objective_rounding(const clv_result *result) {
+    const clv_method *method = result->method ? clv_method_find(result->method) : NULL;
+    double unit = method && method->bound ? fmax((double)result->k, 1) : 0;
+    return CLV_ROUNDING_A_CLUSTER * fmax(unit, fabs(result->objective.value));
+}
+
+void clv_put_objective(clv_text *text, const clv_result *result, double value, int digits) {
+    clv_put_rounded(text, fabs(value) <= clv_objective_rounding(result) ? 0 : value, digits);
+}
+
 const char *clv_certificate_words(const clv_result *result) {
     const clv_method *method = result->method ? clv_method_find(result->method) : NULL;
     if (method && method->takes == CLV_TAKES_PARTITIONS) { /* the sentence is of the method that it was found by */

@@ -38,8 +38,10 @@ static void put_text_card(clv_text *text, const char *name, const char *value) {
 static void put_bound_card(clv_text *text, const clv_result *result) {
     double gap = clv_gap_percent(result);
     open_card(text, result->bound.name);
-    clv_put_rounded(text, result->bound.value, 9);
-    if (isfinite(gap)) {
+    clv_put_objective(text, result, result->bound.value, 9);
+    if (gap == 0) {
+        clv_text_add(text, "<br><small>reached</small>");
+    } else if (isfinite(gap)) {
         clv_text_add(text, "<br><small>gap ");
         clv_put_rounded(text, gap, 3);
         clv_text_add(text, " %%</small>");
@@ -79,7 +81,9 @@ void clv_page_figures(const clv_page *page) {
     const clv_result *result = page->result;
     clv_text *text = page->text;
     clv_text_add(text, "<dl class=\"cards\">\n");
-    put_number_card(text, result->objective.name, result->objective.value, 9);
+    open_card(text, result->objective.name);
+    clv_put_objective(text, result, result->objective.value, 9);
+    close_card(text);
     if (result->bound.name) {
         put_bound_card(text, result);
     }

@@ -53,12 +53,17 @@ static void put_bound(const clv_page *page) {
         return;
     }
     clv_text_add(page->text, "<p>No answer can be %s ", result->objective.maximize ? "above" : "below");
-    clv_put_rounded(page->text, result->bound.value, 6);
+    clv_put_objective(page->text, result, result->bound.value, 6);
     clv_text_add(page->text, " (");
     clv_put_words(page->text, result->bound.name, -1, 0);
-    clv_text_add(page->text, "); this one is ");
-    clv_put_rounded(page->text, result->objective.value, 6);
-    if (isfinite(gap)) {
+    clv_text_add(page->text, "); this one ");
+    if (gap == 0) {
+        clv_text_add(page->text, "reaches that: none is better");
+    } else {
+        clv_text_add(page->text, "is ");
+        clv_put_objective(page->text, result, result->objective.value, 6);
+    }
+    if (gap > 0 && isfinite(gap)) {
         clv_text_add(page->text, ", a gap of ");
         clv_put_rounded(page->text, gap, 3);
         clv_text_add(page->text, " %%");

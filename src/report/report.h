@@ -23,6 +23,10 @@ void clv_put_html(clv_text *text, const char *string);
 /* Hand the text over, or free it when a piece could not be added. */
 clv_status clv_take_text(clv_text *text, char **out, size_t *size);
 
+/* What rounding may leave in the objective of a result; and a value of it for people, where that is 0. */
+double clv_objective_rounding(const clv_result *result);
+void clv_put_objective(clv_text *text, const clv_result *result, double value, int digits);
+
 /* Whether there is something to report: a result that a method claims something of. */
 clv_status clv_report_check(clv_context *ctx, const clv_report *report);
 

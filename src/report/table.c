@@ -37,6 +37,17 @@ static void put_landmarks(clv_text *text, const clv_affinity_info *info) {
     clv_text_add(text, " of the trace\n");
 }
 
+static void put_distance(clv_text *text, const clv_result *result) {
+    double gap = clv_gap_percent(result);
+    if (gap == 0) {
+        clv_text_add(text, ", reached\n");
+    } else {
+        clv_text_add(text, ", ");
+        clv_put_rounded(text, gap, 3);
+        clv_text_add(text, " %% %s\n", result->objective.maximize ? "above" : "below");
+    }
+}
+
 static void put_run(clv_text *text, const clv_report *report) {
     const clv_result *result = report->result;
     put_name(text, "method");
@@ -62,15 +73,13 @@ static void put_run(clv_text *text, const clv_report *report) {
     }
     put_name(text, "objective");
     clv_text_add(text, "%s ", result->objective.name);
-    clv_put_rounded(text, result->objective.value, 9);
+    clv_put_objective(text, result, result->objective.value, 9);
     clv_text_add(text, " (%s)\n", result->objective.maximize ? "maximized" : "minimized");
     if (result->bound.name) {
         put_name(text, "bound");
         clv_text_add(text, "%s ", result->bound.name);
-        clv_put_rounded(text, result->bound.value, 9);
-        clv_text_add(text, ", ");
-        clv_put_rounded(text, clv_gap_percent(result), 3);
-        clv_text_add(text, " %% below\n");
+        clv_put_objective(text, result, result->bound.value, 9);
+        put_distance(text, result);
     }
 }
 

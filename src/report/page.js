@@ -48,6 +48,17 @@ document.addEventListener('keydown', event => {
   if (event.key === 'Escape') { hide(); pick(null); }
 });
 
+// --- tables that are wider than the window ---
+
+const widths = new ResizeObserver(entries => {
+  for (const {target} of entries) {
+    const scrolls = target.scrollWidth > target.clientWidth;
+    target.classList.toggle('scrolls', scrolls);
+    target.tabIndex = scrolls ? 0 : -1; // so that keys can scroll it
+  }
+});
+for (const table of document.querySelectorAll('.wide')) widths.observe(table);
+
 // --- pictures that can be pointed at, and gone through by arrow keys ---
 
 // A stop is {x, y, text, cluster, path}, places in units of the picture; find(x, y) gives one or nothing.

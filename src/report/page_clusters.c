@@ -1,6 +1,7 @@
 /* Clusters: how large they are, what they are about, what the method says of each, and which classes are in them. */
 #include "report/page.h"
 
+#include <ctype.h>
 #include <string.h>
 
 enum { BARS = 100 };
@@ -152,7 +153,8 @@ void clv_page_tables(const clv_page *page) {
 
 /* --- the true classes --- */
 
-enum { CLASSES = 40, COLUMNS = 40 };
+enum { CLASSES = 40, COLUMNS = 40, SIDE_BY_SIDE = 10 };
+static const char DIGITS[] = "0123456789";
 
 static int64_t count_classes(const int32_t *classes, int64_t n) {
     int64_t count = 0;
@@ -162,48 +164,104 @@ static int64_t count_classes(const int32_t *classes, int64_t n) {
     return count;
 }
 
-static void put_class(const clv_page *page, int64_t c) {
-    int64_t count = 0;
-    const char *const *names =
-        page->report->data && !page->report->truth ? clv_data_classes(page->report->data, &count) : NULL;
-    clv_text_add(page->text, "<tr><th scope=\"row\">");
-    if (c < count) {
-        clv_put_html(page->text, names[c]);
+typedef struct confusion {
+    const char *const *names; /* of the classes; NULL: they are numbers */
+    const int64_t *counts;    /* classes x (clusters + 1): the last is of those left out */
+    const int64_t *order;     /* of the classes */
+    int64_t classes, clusters, named;
+    bool out; /* some are left out */
+} confusion;
+
+static void put_class(clv_text *text, const confusion *t, int64_t c) {
+    clv_text_add(text, "<tr><th scope=\"row\"");
+    if (c < t->named) {
+        clv_text_add(text, " title=\"");
+        clv_put_html(text, t->names[c]);
+        clv_text_add(text, "\">");
+        clv_put_html(text, t->names[c]);
     } else {
-        clv_text_add(page->text, "%lld", (long long)c);
+        clv_text_add(text, ">%lld", (long long)c);
     }
-    clv_text_add(page->text, "</th>");
+    clv_text_add(text, "</th>");
 }
 
-static void put_confusion(const clv_page *page, const int64_t *counts, int64_t classes, int64_t columns, bool out) {
-    clv_text *text = page->text;
-    clv_page_open(text, "True classes");
-    clv_text_add(text,
-                 "<p class=\"note\">How many objects of each true class (rows) are in each cluster (columns); the "
-                 "darker, the larger the share of the class. The method has not seen the classes.</p>\n"
-                 "<div class=\"wide\"><table class=\"counts\">\n<tr><th></th>");
-    for (int64_t c = 0; c < columns; c++) {
+static void put_count(clv_text *text, const confusion *t, int64_t class, int64_t c) {
+    const int64_t *own = t->counts + class * (t->clusters + 1);
+    int64_t all = 0;
+    for (int64_t i = 0; i <= t->clusters; i++) {
+        all += own[i];
+    }
+    clv_text_add(text, "<td style=\"--share:%lld%%\"", (long long)(all > 0 ? 100 * own[c] / all : 0));
+    clv_put_cluster(text, c < t->clusters ? c : -1);
+    clv_text_add(text, ">%lld</td>", (long long)own[c]);
+}
+
+/* The clusters from..to-1; those left out stand before the first of them, where nobody misses them. */
+static void put_counts(clv_text *text, const confusion *t, int64_t from, int64_t to) {
+    bool out = t->out && from == 0;
+    clv_text_add(text, "<div class=\"wide\"><table class=\"counts\">\n<tr><th></th>%s",
+                 out ? "<th scope=\"col\" data-c=\"-1\">left out</th>" : "");
+    for (int64_t c = from; c < to; c++) {
         clv_text_add(text, "<th scope=\"col\"");
         clv_put_cluster(text, c);
         clv_text_add(text, ">%lld</th>", (long long)c);
     }
-    clv_text_add(text, "%s</tr>\n", out ? "<th scope=\"col\">left out</th>" : "");
-    for (int64_t row = 0; row < classes; row++) {
-        const int64_t *own = counts + row * (columns + 1);
-        int64_t all = 0;
-        for (int64_t c = 0; c <= columns; c++) {
-            all += own[c];
+    clv_text_add(text, "</tr>\n");
+    for (int64_t row = 0; row < t->classes; row++) {
+        put_class(text, t, t->order[row]);
+        if (out) {
+            put_count(text, t, t->order[row], t->clusters);
         }
-        put_class(page, row);
-        for (int64_t c = 0; c < columns + out; c++) {
-            clv_text_add(text, "<td style=\"--share:%lld%%\"", (long long)(all > 0 ? 100 * own[c] / all : 0));
-            clv_put_cluster(text, c < columns ? c : -1);
-            clv_text_add(text, ">%lld</td>", (long long)own[c]);
+        for (int64_t c = from; c < to; c++) {
+            put_count(text, t, t->order[row], c);
         }
         clv_text_add(text, "</tr>\n");
     }
     clv_text_add(text, "</table></div>\n");
+}
+
+/* Side by side as many clusters as a page of paper has room for; the others below. */
+static void put_confusion(clv_text *text, const confusion *t) {
+    clv_page_open(text, "True classes");
+    clv_text_add(text, "<p class=\"note\">How many objects of each true class (rows) are in each cluster (columns%s); "
+                       "the darker, the larger the share of the class. The method has not seen the classes.</p>\n",
+                 t->clusters > SIDE_BY_SIDE ? ", in several tables" : "");
+    int64_t tables = t->clusters > 0 ? (t->clusters + SIDE_BY_SIDE - 1) / SIDE_BY_SIDE : 1;
+    for (int64_t i = 0; i < tables; i++) {
+        put_counts(text, t, i * t->clusters / tables, (i + 1) * t->clusters / tables);
+    }
     clv_page_close(text);
+}
+
+/* Whether a comes before b, numbers in them by their value: "class 2" before "class 10". */
+static bool comes_before(const char *a, const char *b) {
+    while (*a && *b) {
+        if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+            a += strspn(a, "0");
+            b += strspn(b, "0");
+            size_t long_a = strspn(a, DIGITS), long_b = strspn(b, DIGITS);
+            if (long_a != long_b) {
+                return long_a < long_b;
+            }
+        }
+        if (*a != *b) {
+            return (unsigned char)*a < (unsigned char)*b;
+        }
+        a += *a != '\0';
+        b += *b != '\0';
+    }
+    return *b != '\0';
+}
+
+/* An insertion: there are few. */
+static void order_classes(const confusion *t, int64_t *order) {
+    for (int64_t c = 0; c < t->classes; c++) {
+        int64_t at = c;
+        for (; at > 0 && c < t->named && comes_before(t->names[c], t->names[order[at - 1]]); at--) {
+            order[at] = order[at - 1];
+        }
+        order[at] = c;
+    }
 }
 
 clv_status clv_page_confusion(const clv_page *page) {
@@ -213,18 +271,23 @@ clv_status clv_page_confusion(const clv_page *page) {
     if (count < 1 || count > CLASSES || result->k > COLUMNS) {
         return CLV_OK;
     }
-    int64_t *counts = CLV_NEW0(page->ctx, int64_t, count * (result->k + 1)), out = 0;
+    const clv_report *report = page->report;
+    int64_t *counts = CLV_NEW0(page->ctx, int64_t, count * (result->k + 1)), order[CLASSES];
     if (!counts) {
         return CLV_ENOMEM;
     }
+    confusion t = {.counts = counts, .order = order, .classes = count, .clusters = result->k};
+    t.names = report->data && !report->truth ? clv_data_classes(report->data, &t.named) : NULL;
+    t.named = t.names ? t.named : 0;
+    order_classes(&t, order);
     for (int64_t i = 0; i < result->n; i++) {
         if (classes[i] >= 0) {
             int64_t c = result->labels[i] < 0 ? result->k : result->labels[i];
             counts[classes[i] * (result->k + 1) + c]++;
-            out += c == result->k;
+            t.out = t.out || c == result->k;
         }
     }
-    put_confusion(page, counts, count, result->k, out > 0);
+    put_confusion(page->text, &t);
     clv_free(page->ctx, counts);
     return CLV_OK;
 }

@@ -33,7 +33,7 @@ static int keep(const void *bytes, size_t size, void *user) {
     clv_status status = clv_write_text(c->app->ctx, c->path, bytes, size);
     if (status < 0 && !c->told) {
         c->told = true;
-        fprintf(stderr, "warning: no checkpoint is kept, and the run goes on: %s\n", clv_message(c->app->ctx));
+        cli_tell("warning: no checkpoint is kept, and the run goes on: %s", clv_message(c->app->ctx));
     }
     return status < 0;
 }
@@ -115,7 +115,7 @@ bool cli_checkpoint_is_input(const cli_checkpoint *c) {
 void cli_checkpoint_end(const cli_checkpoint *c, const clv_result *result, int quiet) {
     bool cut = result && (result->stop == CLV_TIME_LIMIT || result->stop == CLV_CANCELLED);
     if (c->path && cut && !c->told && !quiet) {
-        fprintf(stderr, "to go on from here: the same command with --resume %s%s\n", c->path,
+        cli_tell("to go on from here: the same command with --resume %s%s", c->path,
                 result->stop == CLV_TIME_LIMIT ? " and a longer --time-limit" : "");
     }
 }

@@ -58,6 +58,12 @@ int cli_exit_status(clv_status status);
 /* After all is written: CLV_EINTERRUPTED, told unless `quiet`, when a signal has ended the work; else CLV_OK. */
 clv_status cli_end(int quiet);
 
+/* A line on standard error, "warning: ..." or "FILE: warning: ..." if it is one; an object {"warning": ...} or
+ * {"message": ...} once cli_tell_as_json was called, as it is for --progress=json. */
+__attribute__((format(printf, 1, 2))) void cli_tell(const char *format, ...);
+void cli_tell_as_json(void);
+/* That the command is over, for a program that reads these lines. */
+void cli_tell_end(const cli_app *app, int code);
 /* The last sentence that cli_fail said; "" when there was none. */
 const char *cli_last_failure(void);
 
@@ -200,17 +206,23 @@ typedef struct cli_progress {
     bool json;     /* each line is a JSON object */
     bool drawn;
     double not_before; /* on the clock of cli_seconds */
-    /* For the estimate: what was asked for, what was seen, and the seconds left (NaN: not known) and at most. */
-    int64_t restarts, beside, max_iter, last_restart;
-    double time_limit, tol, began, first_gap, gap, gap_began, left, most;
+    bool solves; /* there are iterations, or will be */
+    /* For the estimate: what was asked for, */
+    int64_t restarts, beside, max_iter;
+    double time_limit, began;
+    /* what was seen, */
+    bool several; /* runs, one after the other */
+    int64_t first_done, done, iteration;
+    double seconds, first_at, done_at, looked_at, certificate, certificate_at, rate;
+    /* and when it will end (NaN: not known), since when that was said, and the least that was shown. */
+    double end, agreed_since, least_left;
     const char *what; /* what is being done besides iterations; NULL: nothing that has a name */
 } cli_progress;
 
 enum { CLI_PROGRESS_JSON = 2 }; /* --progress=json */
 
-/* There is a progress line as --progress or --no-progress say (`asked`), else if standard error is a terminal; never
- * with
- * --quiet. `control` is given the monitor that draws it; NULL: work that is counted. */
+/* There is a progress line as --progress or --no-progress say (`asked`), else if standard error is a terminal and
+ * there is no --quiet. `control` is given the monitor that draws it; NULL: work that is counted. */
 void cli_progress_begin(cli_progress *progress, const cli_app *app, const cli_args *args, int asked, int quiet,
                         clv_control *control);
 /* From here on the line says "WHAT  3.1 s" while the library works for long without anything to show: it is drawn when

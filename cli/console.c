@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -17,6 +18,45 @@ double cli_seconds(void) {
 
 double cli_elapsed(const cli_app *app) {
     return cli_seconds() - app->started;
+}
+
+/* --- messages --- */
+
+static bool as_json;
+
+void cli_tell_as_json(void) {
+    as_json = true;
+}
+
+static void tell_json(const char *kind, const char *text) {
+    fprintf(stderr, "{\"%s\": ", kind);
+    cli_json_string(stderr, text);
+    fputs("}\n", stderr);
+}
+
+void cli_tell(const char *format, ...) {
+    static const char mark[] = "warning: ";
+    char text[PATH_MAX + 1024];
+    va_list args;
+    va_start(args, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): the analyzer overlooks the line above */
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    char *warning = strstr(text, mark);
+    if (!as_json) {
+        fprintf(stderr, "%s\n", text);
+    } else if (warning) { /* of a file, whose name stands before it */
+        memmove(warning, warning + sizeof mark - 1, strlen(warning + sizeof mark - 1) + 1);
+        tell_json("warning", text);
+    } else {
+        tell_json("message", text);
+    }
+}
+
+void cli_tell_end(const cli_app *app, int code) {
+    if (as_json) {
+        fprintf(stderr, "{\"phase\": \"done\", \"elapsed\": %.3f, \"status\": %d}\n", cli_elapsed(app), code);
+    }
 }
 
 static char last_failure[2048];
@@ -38,7 +78,11 @@ clv_status cli_fail(const cli_app *app, clv_status status, const char *format, .
             *at = '?';
         }
     }
-    fprintf(stderr, "cleave%s%s: %s\n", app->command ? " " : "", app->command ? app->command : "", text);
+    if (as_json) {
+        tell_json("error", text);
+    } else {
+        fprintf(stderr, "cleave%s%s: %s\n", app->command ? " " : "", app->command ? app->command : "", text);
+    }
     return status;
 }
 
@@ -95,7 +139,7 @@ clv_status cli_end(int quiet) {
         return CLV_OK;
     }
     if (!quiet) {
-        fprintf(stderr, "interrupted: this is the best result so far\n");
+        cli_tell("interrupted: this is the best result so far");
     }
     return CLV_EINTERRUPTED;
 }

@@ -12,7 +12,7 @@ static clv_status take_rows(const cli_job *job, const char *path, const clv_data
     bool by_id;
     CLI_TRY(cli_take_rows(job->app, of, read, &by_id));
     if (job->output.verbose) {
-        fprintf(stderr, "%s: %s\n", path, cli_matched(by_id));
+        cli_tell("%s: %s", path, cli_matched(by_id));
     }
     return CLV_OK;
 }
@@ -102,7 +102,7 @@ static clv_status read_start_labels(cli_job *job, const char *path) {
         return status;
     }
     if (job->output.verbose) {
-        fprintf(stderr, "%s: %s\n", path, cli_matched(by_id));
+        cli_tell("%s: %s", path, cli_matched(by_id));
     }
     job->start_labels = malloc((size_t)n * sizeof *job->start_labels);
     for (int64_t i = 0; job->start_labels && i < n; i++) {

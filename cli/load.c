@@ -85,20 +85,20 @@ static clv_status read_truth(cli_job *job) {
 static void tell_data(const cli_job *job) {
     const clv_matrix *matrix = clv_data_matrix(job->data);
     const char *kind = matrix->start ? "sparse" : matrix->scalar == CLV_F32 ? "float" : "double";
-    fprintf(stderr, "%s: %lld x %lld %s%s, %s labels, %.3f s\n", job->args.operands[0], (long long)matrix->rows,
+    cli_tell("%s: %lld x %lld %s%s, %s labels, %.3f s", job->args.operands[0], (long long)matrix->rows,
             (long long)matrix->cols, kind, clv_data_is_mapped(job->data) ? " (mapped)" : "",
             clv_data_labels(job->data) ? "with" : "without", job->load_seconds);
 }
 
 void cli_tell_note(const char *path, const clv_data *data) {
     if (data && *clv_data_note(data)) {
-        fprintf(stderr, "%s: %s\n", path, clv_data_note(data));
+        cli_tell("%s: %s", path, clv_data_note(data));
     }
 }
 
 void cli_tell_warning(const char *path, const clv_data *data) {
     if (data && *clv_data_warning(data)) {
-        fprintf(stderr, "%s: warning: %s\n", path, clv_data_warning(data));
+        cli_tell("%s: warning: %s", path, clv_data_warning(data));
     }
 }
 

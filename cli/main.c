@@ -71,7 +71,14 @@ static int run_command(cli_app *app, const char *name, int argc, char **argv) {
         return cli_exit_status(status);
     }
     app->command = command->name;
-    return command->run(app, command, argc, argv);
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--progress=json") == 0) { /* all that is said from here on, mistakes in options too */
+            cli_tell_as_json();
+        }
+    }
+    int code = command->run(app, command, argc, argv);
+    cli_tell_end(app, code);
+    return code;
 }
 
 /* Those that are no work of their own, and have no options: NULL if it is none of them. */

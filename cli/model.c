@@ -284,9 +284,8 @@ static void tell_places(const model *m) {
     int64_t count, found;
     const char *const *names = clv_claim_columns(m->claim, &count), *const *own = clv_data_columns(m->fresh, &found);
     if (!names && own && found > 0 && !is_given(m)) {
-        fprintf(stderr,
-                "%s: warning: the model was made of columns without names, and these are taken by their place: '%s' "
-                "first\n",
+        cli_tell("%s: warning: the model was made of columns without names, and these are taken by their place: '%s' "
+                "first",
                 m->args.operands[1], own[0]);
     }
 }
@@ -312,7 +311,7 @@ static clv_status work(void *job) {
                                              m->options.memory, m->options.threads, &m->found)));
     if (!m->options.quiet) {
         if (isnan(clv_claim_result(m->claim)->objective.value)) {
-            fprintf(stderr, "%s: warning: a rough result, of whose labels nothing is claimed\n", m->args.operands[0]);
+            cli_tell("%s: warning: a rough result, of whose labels nothing is claimed", m->args.operands[0]);
         }
         cli_tell_note(m->args.operands[1], m->fresh);
         tell_places(m);

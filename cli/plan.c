@@ -78,25 +78,33 @@ void cli_tell_affinity(const cli_job *job) {
     char bytes[32], method[32];
     cli_print_bytes((double)job->info.bytes, bytes, sizeof bytes);
     cli_print_bytes((double)cli_job_memory(job, cli_control_of(job)->threads), method, sizeof method);
-    fprintf(stderr, "affinity: %s", clv_affinity_kind_name(job->info.kind));
+    char line[512] = "", reason[256];
+    FILE *text = fmemopen(line, sizeof line - 1, "w");
+    if (!text) {
+        return;
+    }
+    fprintf(text, "affinity: %s", clv_affinity_kind_name(job->info.kind));
     if (!isnan(job->info.gamma)) {
-        fprintf(stderr, ", gamma %.17g", job->info.gamma);
+        fprintf(text, ", gamma %.17g", job->info.gamma);
     }
     if (!isnan(job->info.recall)) {
-        fprintf(stderr, ", neighbors approximate with recall %.4f", job->info.recall);
+        fprintf(text, ", neighbors approximate with recall %.4f", job->info.recall);
     }
     if (job->info.landmarks > 0) {
-        fprintf(stderr, ", %lld landmarks with error %.3g of the entries (sampled) and %.3g of the trace",
+        fprintf(text, ", %lld landmarks with error %.3g of the entries (sampled) and %.3g of the trace",
                 (long long)job->info.landmarks, job->info.sampled_error, job->info.trace_error);
     }
-    char reason[256];
     clv_affinity_reason(&job->info, reason, sizeof reason);
-    fprintf(stderr, ", home %s, %s", job->info.home, bytes);
+    fprintf(text, ", home %s, %s", job->info.home, bytes);
     if (job->affinity_seconds > 0) { /* of a range they are not told apart */
-        fprintf(stderr, ", %.3f s", job->affinity_seconds);
+        fprintf(text, ", %.3f s", job->affinity_seconds);
     }
-    fprintf(stderr, "; %s needs %s\n%s%s%s", job->method->name, method, *reason ? "affinity: " : "", reason,
-            *reason ? "\n" : "");
+    fprintf(text, "; %s needs %s", job->method->name, method);
+    fclose(text);
+    cli_tell("%s", line);
+    if (*reason) {
+        cli_tell("affinity: %s", reason);
+    }
 }
 
 clv_status cli_make_affinity(const cli_job *job, const clv_matrix *points, clv_affinity_options *how,

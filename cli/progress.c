@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -82,45 +83,99 @@ void cli_reading_end(const cli_app *app) {
 
 /* --- how long it still takes --- */
 
-/* Seconds until all restarts are done, by those that are; NaN: none is. Restarts begin in order, so many at a time. */
-static double left_by_restarts(const cli_progress *p, double now) {
-    double done = (double)(p->last_restart + 1 - p->beside);
-    return done >= 1 && p->restarts > 1 ? (now - p->began) * ((double)p->restarts / done - 1) : (double)NAN;
+/* A prediction is looked at so often, and believed once it has stayed where it is for a while: a share of the time that
+ * the run took until then, and LEAST seconds; it has if it differs by no more than a share of what is left. */
+#define LOOK_EVERY 0.25
+#define LEAST 1.5
+#define SHARE 0.2
+#define SMOOTHING 0.2
+/* So many times the time that has passed is no time to speak of. */
+#define TOO_MANY_TIMES 100
+
+/* When all restarts will be over, by those that followed the first; NaN: too few did. Those that run side by side end
+ * together. */
+static double end_by_restarts(const cli_progress *p) {
+    int64_t counted = p->done - p->first_done;
+    return p->first_done > 0 && counted >= 4 * p->beside
+               ? p->done_at + (p->done_at - p->first_at) * (double)(p->restarts - p->done) / (double)counted
+               : (double)NAN;
 }
 
-/* Seconds until the gap is that of the tolerance, if it goes on falling by the same share; NaN: it does not fall. */
-static double left_by_gap(const cli_progress *p, double now) {
-    double rate = log(p->first_gap / p->gap) / (now - p->gap_began);
-    return p->restarts == 1 && rate > 0 && p->gap > p->tol ? log(p->gap / p->tol) / rate : (double)NAN;
-}
-
-/* The most that the limits of time and of iterations leave. */
-static double most_left(const cli_progress *p, int64_t iteration, double now) {
-    double by_time = p->time_limit > 0 ? p->time_limit - cli_elapsed(p->app) : (double)INFINITY;
-    double by_steps = p->restarts == 1 && iteration > 0
-                          ? (double)(p->max_iter - iteration) * (now - p->began) / (double)iteration
-                          : (double)INFINITY;
-    return fmax(0, fmin(by_time, by_steps));
-}
-
-static void estimate(cli_progress *p, const clv_progress *at) {
-    double now = cli_seconds(), by_restarts, by_gap;
-    p->last_restart = at->restart > p->last_restart ? at->restart : p->last_restart;
-    p->gap = at->certificate;
-    if (!(p->first_gap > 0)) {
-        p->first_gap = at->certificate;
-        p->gap_began = now;
+static void note_restarts(cli_progress *p, const clv_progress *at, double now) {
+    if (at->done > p->done) {
+        p->first_at = p->done == 0 ? now : p->first_at;
+        p->first_done = p->done == 0 ? at->done : p->first_done;
+        p->done = at->done;
+        p->done_at = now;
     }
-    by_restarts = left_by_restarts(p, now);
-    by_gap = left_by_gap(p, now);
-    p->most = most_left(p, at->iteration, now);
-    p->left = isfinite(by_restarts) ? by_restarts : isfinite(by_gap) ? by_gap : (double)NAN;
-    p->left = p->left > p->most ? p->most : p->left;
+}
+
+/* When the certificate of the one restart will be its tolerance, if it goes on falling by the same share, which is
+ * smoothed; NaN: it does not fall. */
+static double end_by_certificate(cli_progress *p, const clv_progress *at, double now) {
+    double before = p->certificate, since = now - p->certificate_at;
+    if (!(at->tolerance > 0) || !(at->certificate > at->tolerance)) {
+        return (double)NAN;
+    }
+    p->certificate = before > 0 ? fmin(before, at->certificate) : at->certificate;
+    p->certificate_at = now;
+    if (!(before > 0) || !(since > 0)) {
+        return (double)NAN;
+    }
+    double rate = log(before / p->certificate) / since;
+    p->rate = isnan(p->rate) ? rate : (1 - SMOOTHING) * p->rate + SMOOTHING * rate;
+    return p->rate > 0 ? now + log(p->certificate / at->tolerance) / p->rate : (double)NAN;
+}
+
+/* A prediction that moves is not shown, and what is shown never grows. */
+static void believe(cli_progress *p, double end, double now) {
+    bool agrees = fabs(end - p->end) <= SHARE * (end - now) + LOOK_EVERY;
+    if (!agrees) {
+        p->end = end;
+        p->agreed_since = now;
+    } else if (end < p->end) {
+        p->end = end;
+    }
+}
+
+/* Methods that are run once per cluster or model begin anew: nobody knows how often. */
+static void estimate(cli_progress *p, const clv_progress *at) {
+    double now = cli_seconds();
+    p->several = p->several || at->done < p->done || (p->restarts == 1 && at->seconds < p->seconds);
+    p->seconds = at->seconds;
+    p->iteration = at->iteration;
+    note_restarts(p, at, now);
+    if (p->several || now - p->looked_at < LOOK_EVERY) {
+        return;
+    }
+    p->looked_at = now;
+    believe(p, p->restarts > 1 ? end_by_restarts(p) : end_by_certificate(p, at, now), now);
+}
+
+/* The most that the limits of time and of iterations leave; infinity: nothing to speak of. */
+static double most_left(const cli_progress *p) {
+    double gone = cli_seconds() - p->began;
+    double by_time = p->time_limit > 0 ? p->time_limit - cli_elapsed(p->app) : (double)INFINITY;
+    double by_steps = p->restarts == 1 && p->iteration > 0 && !p->several
+                          ? (double)(p->max_iter - p->iteration) * gone / (double)p->iteration
+                          : (double)INFINITY;
+    return fmax(0, fmin(by_time, by_steps > TOO_MANY_TIMES * gone ? (double)INFINITY : by_steps));
+}
+
+/* Seconds left; NaN: not known. */
+static double seconds_left(cli_progress *p) {
+    double now = cli_seconds(), left = fmin(p->end - now, most_left(p));
+    bool sure = !p->several && isfinite(p->end) && now - p->agreed_since >= fmax(LEAST, SHARE * (p->agreed_since - p->began));
+    if (!sure || !(left > 0) || left > p->least_left) {
+        return (double)NAN;
+    }
+    p->least_left = left;
+    return left;
 }
 
 /* --- the line --- */
 
-enum { LINE = 256, TOO_LONG = 1000000 /* seconds that say nothing */ };
+enum { LINE = 256 };
 /* When the last update was: of all lines, as there is one standard error. */
 static double drawn_at = -INFINITY;
 
@@ -129,20 +184,22 @@ void cli_progress_begin(cli_progress *progress, const cli_app *app, const cli_ar
     bool terminal = isatty(STDERR_FILENO) != 0, wanted = cli_args_given(args, "progress") ? asked != 0 : terminal;
     bool json = asked == CLI_PROGRESS_JSON;
     *progress = (cli_progress){.app = app,
-                               .shown = wanted && !quiet,
+                               .shown = wanted && !(quiet && !cli_args_given(args, "progress")),
                                .terminal = terminal && !json,
                                .json = json,
                                .not_before = -INFINITY,
-                               .left = NAN,
-                               .most = INFINITY};
+                               .end = NAN,
+                               .rate = NAN,
+                               .certificate = NAN,
+                               .least_left = INFINITY,
+                               .began = cli_seconds()};
     if (control && progress->shown) {
         int64_t threads = control->threads > 0 ? control->threads : sysconf(_SC_NPROCESSORS_ONLN);
         progress->restarts = control->restarts;
         progress->beside = threads < control->restarts ? threads : control->restarts;
         progress->max_iter = control->max_iter;
         progress->time_limit = control->time_limit;
-        progress->tol = control->tol;
-        progress->began = cli_seconds();
+        progress->solves = true;
         control->monitor = cli_progress_monitor;
         control->monitor_user = progress;
     }
@@ -181,20 +238,22 @@ static void put_line(cli_progress *progress, const char *line) {
 }
 
 /* "3.1 s, about 12 s left". */
-static void put_times(const cli_progress *progress, FILE *stream) {
+static void put_times(cli_progress *progress, FILE *stream) {
+    double left = seconds_left(progress), most = most_left(progress);
     fprintf(stream, "  %.1f s", cli_elapsed(progress->app));
-    if (isfinite(progress->left)) {
-        fprintf(stream, ", about %.0f s left", progress->left);
-    } else if (progress->most < TOO_LONG) {
-        fprintf(stream, ", at most %.0f s left", progress->most);
+    if (isfinite(left)) {
+        fprintf(stream, ", about %.0f s left", ceil(left));
+    } else if (isfinite(most)) {
+        fprintf(stream, ", at most %.0f s left", ceil(most));
     }
 }
 
-static void put_json_times(const cli_progress *progress, FILE *stream) {
+static void put_json_times(cli_progress *progress, FILE *stream) {
+    double left = seconds_left(progress), most = most_left(progress);
     fprintf(stream, ", \"elapsed\": %.3f, \"estimate\": ", cli_elapsed(progress->app));
-    cli_json_number(stream, progress->left);
+    cli_json_number(stream, left);
     fputs(", \"at_most\": ", stream);
-    cli_json_number(stream, progress->most);
+    cli_json_number(stream, most);
     putc('}', stream);
 }
 
@@ -214,25 +273,32 @@ static void draw(cli_progress *progress, const char *what, int64_t count) {
     put_line(progress, line);
 }
 
+/* An iterate, or with NULL the start that is still being made. */
 static void draw_iterate(cli_progress *progress, const clv_progress *now) {
+    static const clv_progress start = {.objective = NAN, .certificate = NAN};
     char line[LINE];
+    const char *phase = now ? "solve" : "start";
     FILE *stream = fmemopen(line, sizeof line, "w");
     if (!stream) {
         return;
     }
+    now = now ? now : &start;
     if (progress->json) {
         fprintf(stream,
-                "{\"phase\": \"solve\", \"restart\": %lld, \"restarts\": %lld, \"iteration\": %lld, \"objective\": ",
-                (long long)now->restart + 1, (long long)progress->restarts, (long long)now->iteration);
+                "{\"phase\": \"%s\", \"restart\": %lld, \"restarts\": %lld, \"iteration\": %lld, \"objective\": ",
+                phase, (long long)now->restart + 1, (long long)progress->restarts, (long long)now->iteration);
         cli_json_number(stream, now->objective);
-        fputs(", \"gap\": ", stream);
+        fputs(", \"certificate\": ", stream);
         cli_json_number(stream, now->certificate);
         put_json_times(progress, stream);
     } else {
-        fprintf(stream, "solve  restart %lld of %lld  iteration %lld  objective %.8g", (long long)now->restart + 1,
-                (long long)progress->restarts, (long long)now->iteration, now->objective);
+        fprintf(stream, "%s  restart %lld of %lld  iteration %lld", phase, (long long)now->restart + 1,
+                (long long)progress->restarts, (long long)now->iteration);
+        if (!isnan(now->objective)) {
+            fprintf(stream, "  objective %.8g", now->objective);
+        }
         if (!isnan(now->certificate)) {
-            fprintf(stream, "  gap %.3g", now->certificate);
+            fprintf(stream, "  certificate %.3g", now->certificate);
         }
         put_times(progress, stream);
     }
@@ -245,7 +311,8 @@ static void draw_phase(void) {
         return;
     }
     if (watched && is_time(watched)) {
-        draw(watched, watched->what, -1);
+        bool start = watched->solves && strcmp(watched->what, "start") == 0;
+        start ? draw_iterate(watched, NULL) : draw(watched, watched->what, -1);
     }
     pthread_mutex_unlock(&drawing);
 }

@@ -89,7 +89,7 @@ bool cli_job_is_shared(const cli_job *job) {
 
 void cli_job_tell_alone(const cli_job *job) {
     if (!job->output.quiet && !job->output.dry_run) {
-        fprintf(stderr, "cleave %s: the first of the %lld processes does it all, as %s cannot share its work\n",
+        cli_tell("cleave %s: the first of the %lld processes does it all, as %s cannot share its work",
                 job->method->name, (long long)cli_ranks(job->app), job->method->name);
     }
 }

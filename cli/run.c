@@ -172,7 +172,7 @@ static void tell_warnings(const cli_job *job) {
     const clv_field *warnings = clv_result_field(job->result, "warnings");
     bool twice = cli_job_shows_table(job) && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
     for (int64_t i = 0; warnings && !job->output.quiet && !twice && i < warnings->count; i++) {
-        fprintf(stderr, "warning: %s\n", warnings->texts[i]);
+        cli_tell("warning: %s", warnings->texts[i]);
     }
 }
 
@@ -277,7 +277,7 @@ static clv_status run_method(cli_job *job) {
 static bool is_cut_short(const cli_job *job, clv_status status, const char *what) {
     bool cut = status == CLV_EINTERRUPTED || status == CLV_ETIME;
     if (cut && !job->output.quiet) {
-        fprintf(stderr, "warning: there was no time for %s of %lld objects\n", what, (long long)job->result->n);
+        cli_tell("warning: there was no time for %s of %lld objects", what, (long long)job->result->n);
     }
     return cut;
 }
@@ -402,7 +402,7 @@ static clv_status run_together(cli_job *job) {
     clv_context_work_alone(job->app->ctx, 1);
     clv_ranks_info info = clv_context_ranks(job->app->ctx);
     if (job->output.verbose) {
-        fprintf(stderr, "processes: %lld, %lld meetings, %lld bytes received by the first\n", (long long)info.ranks,
+        cli_tell("processes: %lld, %lld meetings, %lld bytes received by the first", (long long)info.ranks,
                 (long long)info.meetings, (long long)info.bytes);
     }
     status = info.rank == 0 ? cli_job_write(job) : CLV_OK;

@@ -223,7 +223,7 @@ static clv_status make_objects(segment_job *s) {
     cli_progress_end(&s->progress);
     s->object_seconds = cli_seconds() - began;
     if (s->options.verbose) {
-        fprintf(stderr, "%s: %lld x %lld pixels with %lld channels; %lld %s, %.3f s\n", s->args.operands[0],
+        cli_tell("%s: %lld x %lld pixels with %lld channels; %lld %s, %.3f s", s->args.operands[0],
                 (long long)s->image.width, (long long)s->image.height, (long long)s->image.channels,
                 (long long)s->regions->count, s->width ? "pixels" : "superpixels", s->object_seconds);
     }
@@ -250,7 +250,7 @@ static bool are_alike(const segment_job *s) {
 static void tell_result(const segment_job *s) {
     char bytes[32];
     cli_print_bytes((double)(s->plan.affinity.bytes + s->plan.method), bytes, sizeof bytes);
-    fprintf(stderr, "%s: %s, %s for the method and its similarities, %.3f s\n", s->method->name,
+    cli_tell("%s: %s, %s for the method and its similarities, %.3f s", s->method->name,
             clv_stop_name(s->result->stop), bytes, s->solve_seconds);
 }
 

@@ -165,7 +165,7 @@ static void tell_terms(const text_job *t) {
     size_t now, peak;
     clv_context_memory(t->app->ctx, &now, &peak);
     cli_print_bytes((double)peak, bytes, sizeof bytes);
-    fprintf(stderr, "%s: %lld documents, %lld of %lld terms, %lld nonzeros, %s at most, %.3f s\n", t->args.operands[0],
+    cli_tell("%s: %lld documents, %lld of %lld terms, %lld nonzeros, %s at most, %.3f s", t->args.operands[0],
             (long long)m->rows, (long long)m->cols, (long long)t->info.seen, (long long)m->start[m->rows], bytes,
             t->read_seconds);
 }
@@ -250,7 +250,7 @@ static clv_status reduce(text_job *t) {
                     : find_axes(t));
     t->reduce_seconds = cli_seconds() - began;
     if (t->options.verbose) {
-        fprintf(stderr, "reduced to %lld columns, %.3f s\n", (long long)t->reduce.dims, t->reduce_seconds);
+        cli_tell("reduced to %lld columns, %.3f s", (long long)t->reduce.dims, t->reduce_seconds);
     }
     return CLV_OK;
 }
@@ -426,7 +426,7 @@ static clv_status name_documents(const text_job *t) {
         named = paths[i] && cli_has_ending(paths[i], "csv|tsv|clv") ? paths[i] : NULL;
     }
     if (named && !t->options.quiet) {
-        fprintf(stderr, "%s: warning: more than one document has the id %s: in %s rows are numbered instead\n",
+        cli_tell("%s: warning: more than one document has the id %s: in %s rows are numbered instead",
                 t->args.operands[0], t->corpus->repeated, named);
     }
     return CLV_OK;

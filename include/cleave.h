@@ -239,6 +239,8 @@ typedef struct clv_progress {
     double objective;   /* of this iterate */
     double certificate; /* of this iterate; NaN when the method did not compute it */
     double best;        /* the best objective so far in this restart */
+    double tolerance;   /* the restart ends where the certificate is at most this; NaN: it ends by another rule */
+    int64_t done;       /* restarts that are over */
 } clv_progress;
 
 /* Return non-zero to end the run with the best result so far. Called from one thread at a time. */

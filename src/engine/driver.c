@@ -110,9 +110,15 @@ static clv_status show_iterate(clv_run *r, clv_attempt *now, const clv_iterate *
         CLV_TRY(clv_run_add_row(r, now, row));
     }
     if (r->control->monitor) {
-        clv_progress progress = {now->restart,   now->iterations,      seconds,
-                                 iterate->value, iterate->certificate, now->best};
+        clv_progress progress = {.restart = now->restart,
+                                 .iteration = now->iterations,
+                                 .seconds = seconds,
+                                 .objective = iterate->value,
+                                 .certificate = iterate->certificate,
+                                 .best = now->best,
+                                 .tolerance = r->solver->stops_on_certificate ? r->solver->tolerance : (double)NAN};
         pthread_mutex_lock(&r->lock);
+        progress.done = r->count;
         if (!atomic_load(&r->ending) && r->control->monitor(&progress, r->control->monitor_user)) {
             stop_all(r);
         }

@@ -487,7 +487,9 @@ def interrupted_with_the_best_result_written():
 def progress_for_programs():
     blobs_npy(per=100)
     run = cleave("ncut", "x.npy", "-k", 3, *LONG, "--time-limit", 1.5, "--threads", 1, "--progress=json", "-o", "l.npy", err="phase")
-    lines = [json.loads(line) for line in run.err.splitlines() if line.startswith("{")]
+    lines = [json.loads(line) for line in run.err.splitlines()]
+    done = lines.pop()
+    check(done["phase"] == "done" and done["status"] == 0 and done["elapsed"] > 1.4, f"the last line: {done}")
     times = [line["elapsed"] for line in lines]
     check(all(b - a > 0.095 for a, b in zip(times, times[1:])), f"more than ten a second: {times}")
     check(5 <= len(lines) <= 18 and {line["phase"] for line in lines} <= {"reading", "affinity", "start", "solve"}, f"{lines}")
@@ -496,8 +498,46 @@ def progress_for_programs():
     check(0 <= last["at_most"] < 1.5 and (last["estimate"] is None or 0 <= last["estimate"] <= last["at_most"]), f"{last}")
     cleave("ncut", "x.npy", "-k", 3, "--progress=xml", code=64, err="use --progress, or --progress=json")
     cleave("ncut", "x.npy", "-k", 3, "--quiet=yes", code=64, err="takes no value")
-    cleave("ncut", "x.npy", "-k", 3, "--progress=json", "-q", "-o", "l.npy")
+    cleave("ncut", "x.npy", "-k", 3, "--progress=json", "-q", "-o", "l.npy", err='"phase": "done", "elapsed": .*, "status": 0')
     cleave("ncut", "--help", out=r"--progress\[=json\]")
+
+
+@case
+def progress_says_what_it_is_certain_of():
+    blobs_npy(per=100)
+    run = cleave("ncut", "x.npy", "-k", 3, "--restarts", 300, "--progress=json", "-o", "l.npy", err="phase")
+    lines = [json.loads(line) for line in run.err.splitlines()]
+    end, solve = lines[-1]["elapsed"], [line for line in lines if line["phase"] == "solve"]
+    shown = [(line["elapsed"], line["estimate"]) for line in solve if line["estimate"] is not None]
+    check(all(b < a for (_, a), (_, b) in zip(shown, shown[1:])), f"it grows: {shown}")
+    check(all(left <= 3 + 3 * (end - at) for at, left in shown), f"far off {end}: {shown}")
+    check(end < 5 or shown, f"nothing is said in {end} s")
+    check(all(line["at_most"] is None for line in solve), "a limit that nobody comes near")
+    check("certificate" in solve[0] and "gap" not in solve[0], "a gap never stands alone")
+
+
+@case
+def three_restarts_tell_little():
+    draw = random.Random(1)
+    npy("x.npy", [[draw.random(), draw.random()] for _ in range(60000)])
+    run = cleave("kpalm", "x.npy", "-k", 150, "--restarts", 3, "--progress=json", "-o", "l.npy", err="phase")
+    lines = [json.loads(line) for line in run.err.splitlines()]
+    check(all(line.get("estimate") is None for line in lines), f"{lines}")
+    start = [line for line in lines if line["phase"] == "start"]
+    check(all((line["restart"], line["restarts"], line["iteration"]) == (1, 3, 0) for line in start), f"{start}")
+
+
+@case
+def all_that_is_said_to_a_program_is_json():
+    draw = random.Random(1)
+    csv("x.csv", [[draw.gauss(0, 1), draw.gauss(0, 1)] for _ in range(300)])
+    run = cleave("dominant", "x.csv", "-k", 1, "--progress=json", "-v", "-o", "l.npy", err="phase")
+    said = [json.loads(line) for line in run.err.splitlines()]
+    check(any("no cluster" in line.get("warning", "") for line in said) and any("message" in line for line in said), f"{said}")
+    check(not any("warning: " in str(line) for line in said), f"{said}")
+    run = cleave("ncut", "none.csv", "-k", 3, "--progress=json", code=66, err='^{"error": ".*none.csv.*"}\n{"phase": "done", .*"status": 66}')
+    for line in run.err.splitlines():
+        json.loads(line)
 
 
 @case

@@ -116,6 +116,6 @@ void cli_checkpoint_end(const cli_checkpoint *c, const clv_result *result, int q
     bool cut = result && (result->stop == CLV_TIME_LIMIT || result->stop == CLV_CANCELLED);
     if (c->path && cut && !c->told && !quiet) {
         cli_tell("to go on from here: the same command with --resume %s%s", c->path,
-                result->stop == CLV_TIME_LIMIT ? " and a longer --time-limit" : "");
+                 result->stop == CLV_TIME_LIMIT ? " and a longer --time-limit" : "");
     }
 }

@@ -35,6 +35,7 @@ typedef struct cli_outcome {
     double value, bound, ari; /* NaN: there is none */
     bool holds;               /* its certificate */
     double seconds;
+    char verdict[544]; /* of a verification: "rejected: ..." */
 } cli_outcome;
 /* The objective for people: of a cut, what rounding leaves is 0. */
 double cli_shown_objective(const clv_result *result);
@@ -106,6 +107,7 @@ enum { CLI_OPERANDS = 3, CLI_MORE = 1024 };
 typedef struct cli_command {
     const char *name;
     const char *summary;                /* one line, for the list of commands */
+    const char *names;                  /* "a b c": what the operand can be, for completion; NULL: files */
     const char *operands[CLI_OPERANDS]; /* their names; the last ones may be left out if [in brackets], and the
                                            last may be repeated if it is [...]; NULL: no more */
     const char *about;                  /* a paragraph or two for the help */
@@ -179,6 +181,8 @@ void cli_describe_option(const clv_option *option, const void *options, bool req
 const char *cli_option_meta(const clv_option *option);
 extern const char cli_program_examples[], cli_program_statuses[];
 /* Have `tell` told the options of each command in turn, instead of their help. */
+/* What is said of help, man and completion, which have no options; NULL: it is none of them. */
+const char *cli_help_of_helper(const char *name);
 clv_status cli_tell_all(cli_app *app, const cli_command *commands, size_t count, void (*tell)(const cli_args *args));
 /* A script for a shell (shells.c), and the manual page of a command or, without a name, of the program (man.c), made
  * from the same tables as the help. */
@@ -206,7 +210,7 @@ typedef struct cli_progress {
     bool json;     /* each line is a JSON object */
     bool drawn;
     double not_before; /* on the clock of cli_seconds */
-    bool solves; /* there are iterations, or will be */
+    bool solves;       /* there are iterations, or will be */
     /* For the estimate: what was asked for, */
     int64_t restarts, beside, max_iter;
     double time_limit, began;

@@ -21,7 +21,7 @@ typedef struct demo {
     demo_options options;
     char stem[STEM]; /* the report's name without .html: the folder of everything else */
     int code;        /* the first exit status that is not 0 */
-    cli_outcome outcomes[16];
+    cli_outcome outcomes[16], verdicts[2];
 } demo;
 
 /* In a step, @ stands for the folder. The last step is the one that the table is about. */
@@ -78,7 +78,7 @@ static const demo_show shows[] = {
 enum { SHOWS = CLI_COUNT(shows) };
 
 /* What nobody else has: an answer that was tampered with is found out. */
-static const char tampered[] = "verify @tampered.json @iris.csv", honest[] = "verify @iris.json @iris.csv";
+static const char *const checks[] = {"verify @iris.json @iris.csv", "verify @tampered.json @iris.csv"};
 
 static const clv_option_table *demo_table(void) {
     static const clv_option options[] = {
@@ -245,6 +245,7 @@ static int run_step(demo *d, const char *step, bool quiet) {
     static words w;
     split(d, step, &w);
     const char *before = d->app->command;
+    double started = d->app->started;
     const cli_command *command = cli_command_find(w.argv[0]);
     if (quiet) {
         w.argv[w.count++] = "--quiet";
@@ -252,8 +253,10 @@ static int run_step(demo *d, const char *step, bool quiet) {
     }
     cli_signals_watch(d->app->ctx, true);
     d->app->command = command->name;
+    d->app->started = cli_seconds(); /* its times are its own */
     int code = command->run(d->app, command, w.count - 1, w.argv + 1);
     d->app->command = before;
+    d->app->started = started;
     return code;
 }
 
@@ -282,32 +285,38 @@ static int run_show(demo *d, const demo_show *show, cli_outcome *outcome, bool a
 
 /* --- the table and what follows it --- */
 
+/* 80 columns: no line of it wraps at a terminal of the usual width. */
 static void print_head(void) {
-    printf("%sMethods on bundled data%s\n\n%-10s %-9s %5s %4s  %-24s %-13s  %-14s %6s %8s\n", cli_styled(CLI_BOLD),
-           cli_styled(CLI_PLAIN), "run", "method", "n", "k", "objective", "certificate", "bound", "ari", "seconds");
+    printf("%s%-9s %-8s %3s %1s  %-22s %-11s %-7s %5s %4s%s\n", cli_styled(CLI_BOLD), "run", "method", "n", "k",
+           "objective", "certificate", "bound", "ari", "s", cli_styled(CLI_PLAIN));
 }
 
 #define ROUNDING 1e-12
 
+/* "reached", or how far off it is; "": there is none. */
+static const char *print_bound(const cli_outcome *o, char text[16]) {
+    bool reached = fabs(o->value - o->bound) <= ROUNDING;
+    double gap = 100 * fabs(o->value - o->bound) / fmax(fabs(o->value), 1e-300);
+    snprintf(text, 16, !isfinite(o->bound) ? "" : reached ? "reached" : "%.1f %%", gap);
+    return text;
+}
+
+static const char *print_ari(const cli_outcome *o, char text[16]) {
+    snprintf(text, 16, isfinite(o->ari) ? "%.3f" : "", o->ari);
+    return text;
+}
+
 static void print_row(const demo_show *show, const cli_outcome *o) {
-    char method[16], objective[48], bound[32] = "", ari[16] = "", clusters[16] = "";
+    char method[16], objective[48], bound[16], ari[16], clusters[16] = "";
     const char *last = show->steps[1] ? show->steps[1] : show->steps[0];
     snprintf(method, sizeof method, "%.*s", (int)strcspn(last, " "), last);
-    snprintf(objective, sizeof objective, "%s %.6g", o->objective, o->value);
+    snprintf(objective, sizeof objective, "%s %.4g", o->objective, o->value);
     if (o->labeled) {
         snprintf(clusters, sizeof clusters, "%lld", (long long)o->k);
     }
-    if (isfinite(o->bound) && fabs(o->value - o->bound) <= ROUNDING) {
-        snprintf(bound, sizeof bound, "reached");
-    } else if (isfinite(o->bound)) {
-        snprintf(bound, sizeof bound, "%.1f %% below", 100 * fabs(o->value - o->bound) / fmax(fabs(o->value), 1e-300));
-    }
-    if (isfinite(o->ari)) {
-        snprintf(ari, sizeof ari, "%.3f", o->ari);
-    }
-    printf("%-10s %-9s %5lld %4s  %-24s %s%-13s%s  %-14s %6s %8.3f\n", show->name, method, (long long)o->n, clusters,
-           objective, cli_styled(o->holds ? CLI_GREEN : CLI_PLAIN), o->holds ? "holds" : "does not hold",
-           cli_styled(CLI_PLAIN), bound, ari, o->seconds);
+    printf("%-9s %-8s %3lld %1s  %-22s %s%-11s%s %-7s %5s %4.2f\n", show->name, method, (long long)o->n, clusters,
+           objective, cli_styled(o->holds ? CLI_GREEN : CLI_PLAIN), o->holds ? "holds" : "open", cli_styled(CLI_PLAIN),
+           print_bound(o, bound), print_ari(o, ari), o->seconds);
 }
 
 static void print_escaped(FILE *stream, const char *text) {
@@ -332,74 +341,96 @@ static void print_link(FILE *stream, const demo *d, const char *name) {
 
 static const char page_head[] =
     "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-    "content=\"width=device-width\">"
-    "<title>cleave demo</title>\n<style>"
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 "
-    "1rem;color:#1b1f24;background:#fff}"
-    "a{color:#0060b0}table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.4rem "
-    ".6rem;vertical-align:top;"
-    "border-bottom:1px solid #d0d7de}code{font-size:.85em;overflow-wrap:anywhere}.w{overflow-x:auto}img{max-width:100%}"
-    "@media(prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}a{color:#79b8ff}th,td{border-color:#"
-    "30363d}}"
+    "content=\"width=device-width\"><title>cleave demo</title>\n<style>"
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:54rem;margin:2rem auto;padding:0 1rem;color:#1b1f24;"
+    "background:#fff}a{color:#0060b0}h2{font-size:1.1rem;margin:1.8rem 0 .2rem}p{margin:.2rem 0}"
+    "ul{list-style:none;display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;padding:0;margin:.3rem 0;font-size:.92rem}"
+    "ul b{font-weight:600}pre{background:#f6f8fa;border-radius:6px;padding:.5rem .7rem;margin:.3rem 0;"
+    "white-space:pre-wrap;font-size:.85rem}pre span{white-space:nowrap}pre,ul{overflow-x:auto}"
+    "@media(prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}a{color:#79b8ff}pre{background:#1c2128}}"
     "</style></head><body>\n<h1>cleave demo</h1>\n<p>Each run solves an optimization problem and says how good its "
-    "answer "
-    "is. \"Holds\" means that the certificate was recomputed from the data at the end: a statement about the problem "
-    "that was solved, not about whether the clusters are useful.</p>\n<div "
-    "class=\"w\"><table><thead><tr><th>run<th>what it "
-    "shows<th>objective<th>certificate<th>ARI<th>command</tr></thead><tbody>\n";
+    "answer is. \"Holds\" means that the certificate was recomputed from the data at the end: a statement about the "
+    "problem that was solved, not about whether the clusters are useful. The bound is what no answer can beat; ARI "
+    "compares the clusters with true classes, which the method does not see.</p>\n";
+
+/* A command as it can be copied; lines break between its words alone. */
+static void print_command(FILE *stream, const demo *d, const char *step) {
+    static words w;
+    split(d, step, &w);
+    fputs("<span>", stream);
+    for (int i = -1; i < w.count; i++) {
+        char word[2 * PATH] = "";
+        FILE *text = fmemopen(word, sizeof word - 1, "w");
+        if (text) {
+            print_word(text, i < 0 ? d->app->program : w.argv[i]);
+            fclose(text);
+        }
+        fputs(i < 0 ? "" : "</span> <span>", stream);
+        print_escaped(stream, word);
+    }
+    fputs("</span>", stream);
+}
+
+static void print_show(FILE *stream, const demo *d, size_t i) {
+    const cli_outcome *o = &d->outcomes[i];
+    char bound[16], ari[16];
+    fputs("<section><h2><a href=\"", stream);
+    print_link(stream, d, shows[i].shows);
+    fprintf(stream, "\">%s</a></h2>\n<p>%s.</p>\n<ul><li>%s <b>%.6g</b><li>certificate <b>%s</b>", shows[i].name,
+            shows[i].about, o->objective, o->value, o->holds ? "holds" : "open");
+    if (*print_bound(o, bound)) {
+        fprintf(stream, "<li>bound <b>%s%s</b>", bound, *bound == 'r' ? "" : " below");
+    }
+    if (*print_ari(o, ari)) {
+        fprintf(stream, "<li>ARI <b>%s</b>", ari);
+    }
+    fprintf(stream, "<li><b>%.3f</b> s</ul>\n", o->seconds);
+    for (const char *const *step = shows[i].steps; *step; step++) {
+        fputs("<pre><code>", stream);
+        print_command(stream, d, *step);
+        fputs("</code></pre>\n", stream);
+    }
+    fputs("</section>\n", stream);
+}
 
 static void print_page(FILE *stream, const void *what) {
     const demo *d = what;
     fputs(page_head, stream);
     for (size_t i = 0; i < SHOWS; i++) {
-        const cli_outcome *o = &d->outcomes[i];
-        fputs("<tr><td><a href=\"", stream);
-        print_link(stream, d, shows[i].shows);
-        fprintf(stream, "\">%s</a><td>%s<td>%s %.6g<td>%s<td>", shows[i].name, shows[i].about, o->objective,
-                o->value, o->holds ? "holds" : "does not hold");
-        if (isfinite(o->ari)) {
-            fprintf(stream, "%.3f", o->ari);
-        }
-        for (const char *const *step = shows[i].steps; *step; step++) {
-            char line[4 * LINE] = "";
-            FILE *text = fmemopen(line, sizeof line - 1, "w");
-            if (text) {
-                print_step(text, d, *step);
-                fclose(text);
-            }
-            fputs(step == shows[i].steps ? "<td><code>" : "<br><code>", stream);
-            print_escaped(stream, line);
-            fputs("</code>", stream);
-        }
-        fputs("</tr>\n", stream);
+        print_show(stream, d, i);
     }
-    fputs("</tbody></table></div>\n</body></html>\n", stream);
+    fputs(
+        "<section><h2>An answer can be checked</h2>\n<p>The result of the iris flowers, read back and recomputed from "
+        "the data: as it is, and with one label changed by hand.</p>\n",
+        stream);
+    for (size_t i = 0; i < CLI_COUNT(checks); i++) {
+        fputs("<pre><code>", stream);
+        print_command(stream, d, checks[i]);
+        fputs("\n", stream);
+        print_escaped(stream, d->verdicts[i].verdict);
+        fputs("</code></pre>\n", stream);
+    }
+    fputs("</section>\n</body></html>\n", stream);
 }
 
 static void print_next(const demo *d) {
-    printf("\n%sOpen in a browser%s\n  %s\n\n%sType next%s\n", cli_styled(CLI_BOLD), cli_styled(CLI_PLAIN),
-           d->options.report, cli_styled(CLI_BOLD), cli_styled(CLI_PLAIN));
-    for (size_t i = 0; i < SHOWS; i++) {
-        for (const char *const *step = shows[i].steps; *step; step++) {
-            printf("  ");
-            print_step(stdout, d, *step);
-            printf("\n");
-        }
-    }
+    printf("\n%s demo NAME runs one again and prints its command. Open in a browser:\n  %s%s%s\n", d->app->program,
+           cli_styled(CLI_BOLD), d->options.report, cli_styled(CLI_PLAIN));
 }
 
 /* The result of the iris flowers as it is, and with one label changed. */
 static clv_status verify_both(demo *d) {
-    printf("\n%sAn answer can be checked%s: the same result as it is, and with one label changed by hand\n\n",
-           cli_styled(CLI_BOLD), cli_styled(CLI_PLAIN));
-    const char *const steps[] = {honest, tampered};
-    for (size_t i = 0; i < CLI_COUNT(steps); i++) {
-        note(d, write_files(d, steps[i]));
+    printf("\n%sAn answer can be checked%s: as it is, and with one label changed by hand\n", cli_styled(CLI_BOLD),
+           cli_styled(CLI_PLAIN));
+    for (size_t i = 0; i < CLI_COUNT(checks); i++) {
+        note(d, write_files(d, checks[i]));
         printf("$ ");
-        print_step(stdout, d, steps[i]);
+        print_step(stdout, d, checks[i]);
         printf("\n");
         CLI_TRY(cli_flush(d->app));
-        int code = run_step(d, steps[i], false);
+        d->app->outcome = &d->verdicts[i];
+        int code = run_step(d, checks[i], false);
+        d->app->outcome = NULL;
         if (code != (i == 0 ? 0 : REJECTED)) {
             note(d, code ? code : REJECTED);
             return CLV_OK;
@@ -420,9 +451,8 @@ static clv_status run_all(demo *d) {
         }
         CLI_TRY(cli_flush(d->app));
     }
-    printf("\nA certificate is recomputed from the data at the end of each run; the bound is what no answer can beat. "
-           "ari compares\n"
-           "the clusters with true classes, which the method does not see.\n");
+    printf("A certificate is recomputed from the data at the end; the bound, so far below,\n"
+           "is what no answer can beat; ari compares with true classes, which none sees.\n");
     CLI_TRY(verify_both(d));
     if (cli_interrupted()) {
         return CLV_EINTERRUPTED;
@@ -481,6 +511,7 @@ const cli_command cli_demo = {
     .name = "demo",
     .summary = "methods on bundled data: a table, and pages to open",
     .operands = {"[NAME]"},
+    .names = "iris rings moons roads noisy overlap outliers genes picture documents",
     .about =
         "Runs most methods on small data that come with the program, prints what came out, checks an answer and one\n"
         "that was tampered with, and writes a page for each run and one that lists them. With NAME, one of them "

@@ -161,22 +161,23 @@ static bool take_neighbors(cli_job *job, clv_affinity_options *how, const char *
 
 static void tell_late(const cli_job *job, const clv_affinity_options *how, const estimate *e, const char *needed) {
     const char *shorter = how->landmarks > 0 ? "fewer --landmarks" : "--landmarks 500 (all objects, approximately)";
-    cli_tell("warning: about %s would %s %lld objects before the first iteration of %s, and the time limit is %g s: the "
-            "labels will be those of k-means on the points; try %s, or a longer --time-limit",
-            needed,
-            e->pairs             ? "pass over all pairs of"
-            : how->landmarks > 0 ? "go into the landmarks of"
-                                 : "go into the nearest neighbors of",
-            (long long)clv_data_matrix(job->data)->rows, job->method->name, cli_control_of(job)->time_limit,
-            e->pairs ? others(job, how) : shorter);
+    cli_tell(
+        "warning: about %s would %s %lld objects before the first iteration of %s, and the time limit is %g s: the "
+        "labels will be those of k-means on the points; try %s, or a longer --time-limit",
+        needed,
+        e->pairs             ? "pass over all pairs of"
+        : how->landmarks > 0 ? "go into the landmarks of"
+                             : "go into the nearest neighbors of",
+        (long long)clv_data_matrix(job->data)->rows, job->method->name, cli_control_of(job)->time_limit,
+        e->pairs ? others(job, how) : shorter);
 }
 
 /* There was no time to estimate anything. */
 static void tell_read_late(const cli_job *job) {
     cli_tell("warning: the time limit of %g s passed while the data were read, in %.1f s: the labels will be those of "
-            "k-means on the points; try a longer --time-limit%s",
-            cli_control_of(job)->time_limit, job->load_seconds,
-            clv_is_table(job->args.operands[0]) ? ", or an .npy file, which is read faster" : "");
+             "k-means on the points; try a longer --time-limit%s",
+             cli_control_of(job)->time_limit, job->load_seconds,
+             clv_is_table(job->args.operands[0]) ? ", or an .npy file, which is read faster" : "");
 }
 
 bool cli_job_takes_too_long(cli_job *job, clv_affinity_options *how) {

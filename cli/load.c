@@ -86,8 +86,8 @@ static void tell_data(const cli_job *job) {
     const clv_matrix *matrix = clv_data_matrix(job->data);
     const char *kind = matrix->start ? "sparse" : matrix->scalar == CLV_F32 ? "float" : "double";
     cli_tell("%s: %lld x %lld %s%s, %s labels, %.3f s", job->args.operands[0], (long long)matrix->rows,
-            (long long)matrix->cols, kind, clv_data_is_mapped(job->data) ? " (mapped)" : "",
-            clv_data_labels(job->data) ? "with" : "without", job->load_seconds);
+             (long long)matrix->cols, kind, clv_data_is_mapped(job->data) ? " (mapped)" : "",
+             clv_data_labels(job->data) ? "with" : "without", job->load_seconds);
 }
 
 void cli_tell_note(const char *path, const clv_data *data) {

@@ -82,7 +82,7 @@ static int run_command(cli_app *app, const char *name, int argc, char **argv) {
 }
 
 /* Those that are no work of their own, and have no options: NULL if it is none of them. */
-static const char *help_of_helper(const char *name) {
+const char *cli_help_of_helper(const char *name) {
     static const struct {
         const char *name, *text;
     } helpers[] = {
@@ -108,7 +108,7 @@ static bool asks_for_help(const char *word) {
 
 static int help(cli_app *app, int argc, char **argv) {
     char *asking[] = {"--help", NULL};
-    const char *text = argc > 0 ? help_of_helper(argv[0]) : NULL;
+    const char *text = argc > 0 ? cli_help_of_helper(argv[0]) : NULL;
     if (text) {
         fputs(text, stdout);
         return cli_exit_status(cli_flush(app));
@@ -124,7 +124,7 @@ static int dispatch(cli_app *app, int argc, char **argv) {
         return cli_exit_status(
             cli_fail(app, CLV_EUSAGE, "a command is missing (see cleave --help, or try cleave demo)"));
     }
-    if (argc == 3 && asks_for_help(argv[2]) && help_of_helper(argv[1])) {
+    if (argc == 3 && asks_for_help(argv[2]) && cli_help_of_helper(argv[1])) {
         return help(app, 1, argv + 1);
     }
     if (asks_for_help(argv[1]) || strcmp(argv[1], "help") == 0) {

@@ -135,6 +135,29 @@ static void put_command(const cli_args *args) {
     printf(".SH SEE ALSO\n.BR cleave (1)\n");
 }
 
+static const char *const helpers[][2] = {{"help", "all commands, or every option of one"},
+                                         {"man", "the manual page of a command"},
+                                         {"completion", "a script that completes commands in a shell"}};
+
+/* From "Usage: cleave NAME [...]\n\nAbout.\n\nExample:\n  ...\n". */
+static void put_helper(const char *name, const char *summary) {
+    static const char usage[] = "Usage: cleave ", example[] = "\nExample:\n";
+    const char *text = cli_help_of_helper(name), *about = strstr(text, "\n\n") + 2, *shown = strstr(about, example);
+    char part[1024];
+    put_title(name, summary);
+    snprintf(part, sizeof part, "%.*s", (int)(about - 2 - text - sizeof usage + 1 - strlen(name)),
+             text + sizeof usage - 1 + strlen(name));
+    put_words(part + strspn(part, " "));
+    printf(".SH DESCRIPTION\n");
+    snprintf(part, sizeof part, "%.*s", shown ? (int)(shown - about) : (int)strlen(about), about);
+    put_paragraphs(part);
+    if (shown) {
+        printf(".SH EXAMPLES\n");
+        put_lines(shown + sizeof example - 1);
+    }
+    printf(".SH SEE ALSO\n.BR cleave (1)\n");
+}
+
 static void put_program(const cli_command *commands, size_t count) {
     put_title(NULL, "clustering by optimization, with certificates");
     printf(".I COMMAND\n\\&... [options]\n.SH DESCRIPTION\n");
@@ -172,7 +195,16 @@ int cli_man(cli_app *app, const cli_command *commands, size_t count, int argc, c
         for (size_t i = 0; i < count; i++) {
             printf("%s\n", commands[i].name);
         }
+        for (size_t i = 0; i < CLI_COUNT(helpers); i++) {
+            printf("%s\n", helpers[i][0]);
+        }
         return cli_exit_status(cli_flush(app));
+    }
+    for (size_t i = 0; argc == 1 && i < CLI_COUNT(helpers); i++) {
+        if (strcmp(argv[0], helpers[i][0]) == 0) {
+            put_helper(helpers[i][0], helpers[i][1]);
+            return cli_exit_status(cli_flush(app));
+        }
     }
     if (!command) {
         return cli_exit_status(cli_fail(app, CLV_EUSAGE,

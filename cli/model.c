@@ -285,8 +285,8 @@ static void tell_places(const model *m) {
     const char *const *names = clv_claim_columns(m->claim, &count), *const *own = clv_data_columns(m->fresh, &found);
     if (!names && own && found > 0 && !is_given(m)) {
         cli_tell("%s: warning: the model was made of columns without names, and these are taken by their place: '%s' "
-                "first",
-                m->args.operands[1], own[0]);
+                 "first",
+                 m->args.operands[1], own[0]);
     }
 }
 

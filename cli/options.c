@@ -126,8 +126,7 @@ clv_status cli_check_columns(const cli_app *app, const char *path, const clv_dat
                         path, names[at]);
     }
     if (!quiet) {
-        cli_tell("%s: warning: its columns have no names and are taken by their place: '%s' first", path,
-                names[0]);
+        cli_tell("%s: warning: its columns have no names and are taken by their place: '%s' first", path, names[0]);
     }
     return CLV_OK;
 }

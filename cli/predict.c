@@ -129,8 +129,8 @@ static clv_status predict_in_time(const cli_job *job, clv_result **out) {
     clv_context_set_time_limit(job->app->ctx, 0);
     if (status == CLV_ETIME && !job->output.quiet) {
         cli_tell("warning: there was no time for the predictions of %lld new objects: cleave predict makes them "
-                "from a result of --json FILE",
-                (long long)clv_data_matrix(job->fresh)->rows);
+                 "from a result of --json FILE",
+                 (long long)clv_data_matrix(job->fresh)->rows);
     }
     return status;
 }
@@ -148,8 +148,7 @@ clv_status cli_predict_write(const cli_job *job) {
     CLI_TRY(status);
     const clv_result *labeled = job->predicted ? job->predicted : found;
     if (job->output.verbose) {
-        cli_tell("%s: %lld new objects, %.3f s", job->prediction.input, (long long)labeled->n,
-                cli_seconds() - began);
+        cli_tell("%s: %lld new objects, %.3f s", job->prediction.input, (long long)labeled->n, cli_seconds() - began);
     }
     cli_outputs out = {.app = job->app};
     int64_t count;

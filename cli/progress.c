@@ -165,7 +165,8 @@ static double most_left(const cli_progress *p) {
 /* Seconds left; NaN: not known. */
 static double seconds_left(cli_progress *p) {
     double now = cli_seconds(), left = fmin(p->end - now, most_left(p));
-    bool sure = !p->several && isfinite(p->end) && now - p->agreed_since >= fmax(LEAST, SHARE * (p->agreed_since - p->began));
+    bool sure =
+        !p->several && isfinite(p->end) && now - p->agreed_since >= fmax(LEAST, SHARE * (p->agreed_since - p->began));
     if (!sure || !(left > 0) || left > p->least_left) {
         return (double)NAN;
     }

@@ -90,7 +90,7 @@ bool cli_job_is_shared(const cli_job *job) {
 void cli_job_tell_alone(const cli_job *job) {
     if (!job->output.quiet && !job->output.dry_run) {
         cli_tell("cleave %s: the first of the %lld processes does it all, as %s cannot share its work",
-                job->method->name, (long long)cli_ranks(job->app), job->method->name);
+                 job->method->name, (long long)cli_ranks(job->app), job->method->name);
     }
 }
 

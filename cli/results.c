@@ -411,7 +411,9 @@ clv_status cli_job_write(cli_job *job) {
                          .command = origin.command,
                          .date = origin.date,
                          .classes = job->result->labels ? job->truth : NULL,
-                         .similarities = job->affinity};
+                         .similarities = job->affinity,
+                         .partitions = cli_takes_partitions(job) ? clv_data_matrix(job->data) : NULL,
+                         .widths = job->input.widths};
     cli_outcome_note(job->app, job->result, report.scores ? job->scores.ari : (double)NAN);
     clv_status status = write_outputs(job, &report);
     cli_origin_free(&origin);

@@ -403,7 +403,7 @@ static clv_status run_together(cli_job *job) {
     clv_ranks_info info = clv_context_ranks(job->app->ctx);
     if (job->output.verbose) {
         cli_tell("processes: %lld, %lld meetings, %lld bytes received by the first", (long long)info.ranks,
-                (long long)info.meetings, (long long)info.bytes);
+                 (long long)info.meetings, (long long)info.bytes);
     }
     status = info.rank == 0 ? cli_job_write(job) : CLV_OK;
     clv_context_work_alone(job->app->ctx, 0);

@@ -224,8 +224,8 @@ static clv_status make_objects(segment_job *s) {
     s->object_seconds = cli_seconds() - began;
     if (s->options.verbose) {
         cli_tell("%s: %lld x %lld pixels with %lld channels; %lld %s, %.3f s", s->args.operands[0],
-                (long long)s->image.width, (long long)s->image.height, (long long)s->image.channels,
-                (long long)s->regions->count, s->width ? "pixels" : "superpixels", s->object_seconds);
+                 (long long)s->image.width, (long long)s->image.height, (long long)s->image.channels,
+                 (long long)s->regions->count, s->width ? "pixels" : "superpixels", s->object_seconds);
     }
     return cli_segment_plan_method(s);
 }
@@ -250,8 +250,8 @@ static bool are_alike(const segment_job *s) {
 static void tell_result(const segment_job *s) {
     char bytes[32];
     cli_print_bytes((double)(s->plan.affinity.bytes + s->plan.method), bytes, sizeof bytes);
-    cli_tell("%s: %s, %s for the method and its similarities, %.3f s", s->method->name,
-            clv_stop_name(s->result->stop), bytes, s->solve_seconds);
+    cli_tell("%s: %s, %s for the method and its similarities, %.3f s", s->method->name, clv_stop_name(s->result->stop),
+             bytes, s->solve_seconds);
 }
 
 static clv_status solve(segment_job *s) {

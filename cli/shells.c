@@ -48,19 +48,25 @@ static void put_bash_names(const clv_option_table *table) {
     }
 }
 
-/* The names of a choice as words, after the option that takes them. */
+/* The names of a choice as words, after the option that takes them; of a file none, so that bash completes files. */
 static void put_bash_choices(const clv_option_table *table) {
     for (size_t i = 0; i < table->count; i++) {
-        if (table->options[i].kind == CLV_OPTION_CHOICE) {
-            printf("            --%s) words=\"", table->options[i].name);
-            put_choices(&table->options[i]);
+        const clv_option *option = &table->options[i];
+        if (option->kind == CLV_OPTION_CHOICE) {
+            printf("            --%s) words=\"", option->name);
+            put_choices(option);
             printf("\" ;;\n");
+        } else if (takes_file(option) && option->letter) {
+            printf("            --%s | -%c) words= ;;\n", option->name, option->letter);
+        } else if (takes_file(option)) {
+            printf("            --%s) words= ;;\n", option->name);
         }
     }
 }
 
 static void bash_command(const cli_args *args) {
-    printf("    %s)\n        words=\"--help", args->command->name);
+    const char *names = args->command->names;
+    printf("    %s)\n        words=\"%s%s--help", args->command->name, names ? names : "", names ? " " : "");
     for (size_t g = 0; g < args->group_count; g++) {
         put_bash_names(args->groups[g].table);
     }
@@ -132,7 +138,11 @@ static void zsh_command(const cli_args *args) {
             put_zsh_option(&args->groups[g].table->options[i]);
         }
     }
-    printf(" \\\n            '*:file:_files' ;;\n");
+    if (args->command->names) {
+        printf(" \\\n            '1:NAME:(%s)' ;;\n", args->command->names);
+    } else {
+        printf(" \\\n            '*:file:_files' ;;\n");
+    }
 }
 
 static clv_status complete_zsh(cli_app *app, const cli_command *commands, size_t count) {
@@ -187,6 +197,9 @@ static void fish_command(const cli_args *args) {
     printf("complete -c cleave -n __fish_use_subcommand -f -a %s -d '", name);
     put_fish(args->command->summary);
     printf("'\ncomplete -c cleave -n '__fish_seen_subcommand_from %s' -l help -d 'every option, and examples'\n", name);
+    if (args->command->names) {
+        printf("complete -c cleave -n '__fish_seen_subcommand_from %s' -f -a '%s'\n", name, args->command->names);
+    }
     for (size_t g = 0; g < args->group_count; g++) {
         for (size_t i = 0; i < args->groups[g].table->count; i++) {
             put_fish_option(name, &args->groups[g].table->options[i]);

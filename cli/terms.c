@@ -12,8 +12,8 @@ static void warn_of_others(const cli_job *job) {
     uint64_t found = clv_matrix_fingerprint(clv_data_matrix(job->data));
     if (!job->output.quiet && text->points && found != text->points && found != text->tfidf) {
         cli_tell("%s: warning: its rows are not the points that cleave text made with %s: if they are not those "
-                "documents in that order, the terms of the clusters are wrong",
-                job->args.operands[0], job->output.terms);
+                 "documents in that order, the terms of the clusters are wrong",
+                 job->args.operands[0], job->output.terms);
     }
 }
 

@@ -166,8 +166,8 @@ static void tell_terms(const text_job *t) {
     clv_context_memory(t->app->ctx, &now, &peak);
     cli_print_bytes((double)peak, bytes, sizeof bytes);
     cli_tell("%s: %lld documents, %lld of %lld terms, %lld nonzeros, %s at most, %.3f s", t->args.operands[0],
-            (long long)m->rows, (long long)m->cols, (long long)t->info.seen, (long long)m->start[m->rows], bytes,
-            t->read_seconds);
+             (long long)m->rows, (long long)m->cols, (long long)t->info.seen, (long long)m->start[m->rows], bytes,
+             t->read_seconds);
 }
 
 /* The model, as the options that it stands for. */
@@ -427,7 +427,7 @@ static clv_status name_documents(const text_job *t) {
     }
     if (named && !t->options.quiet) {
         cli_tell("%s: warning: more than one document has the id %s: in %s rows are numbered instead",
-                t->args.operands[0], t->corpus->repeated, named);
+                 t->args.operands[0], t->corpus->repeated, named);
     }
     return CLV_OK;
 }

@@ -203,6 +203,10 @@ static clv_status work(void *job) {
     verification *v = job;
     CLI_TRY(judge(v));
     if (!v->options.quiet) {
+        if (v->app->outcome) {
+            snprintf(v->app->outcome->verdict, sizeof v->app->outcome->verdict, "%s: %s",
+                     v->verdict.accepted ? "accepted" : "rejected", v->verdict.reason);
+        }
         printf("%s%s%s: %s\n", cli_styled(v->verdict.accepted ? CLI_GREEN : CLI_RED),
                v->verdict.accepted ? "accepted" : "rejected", cli_styled(CLI_PLAIN), v->verdict.reason);
     }

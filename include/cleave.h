@@ -1579,6 +1579,8 @@ typedef struct clv_report {
     const int32_t *classes;              /* the true ones of all objects; -1: not known */
     const clv_affinity *similarities;    /* that the method was given */
     const clv_report_picture *picture;   /* whose regions the objects are */
+    const clv_matrix *partitions;        /* the inputs of a consensus, and their widths, as clv_input has them */
+    const clv_matrix *widths;
 } clv_report;
 
 /* The JSON result, the readable table, the trace as CSV, the page; text is owned (clv_release). */

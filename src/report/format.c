@@ -97,6 +97,19 @@ clv_status clv_take_text(clv_text *text, char **out, size_t *size) {
     return CLV_OK;
 }
 
+void clv_put_clusters(clv_text *text, const clv_result *result) {
+    int64_t filled = 0;
+    for (int64_t c = 0; c < result->k; c++) {
+        filled += !result->sizes || result->sizes[c] > 0;
+    }
+    clv_text_add(text, "%lld cluster%s", (long long)filled, filled == 1 ? "" : "s");
+    if (filled < result->k) {
+        int64_t empty = result->k - filled;
+        clv_text_add(text, " (%lld of %lld %s empty)", (long long)empty, (long long)result->k,
+                     empty == 1 ? "is" : "are");
+    }
+}
+
 double clv_objective_rounding(const clv_result *result) {
     const clv_method *method = result->method ? clv_method_find(result->method) : NULL;
     double unit = method && method->bound ? fmax((double)result->k, 1) : 0;

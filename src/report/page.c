@@ -28,7 +28,7 @@ void clv_page_put_share(const clv_page *page, int64_t shown) {
 
 /* --- the sample --- */
 
-enum { MOST_OBJECTS = 4000 };
+enum { MOST_OBJECTS = 4000, MOST_OF_INPUTS = 2000 };
 
 /* Whose turn it is: the cluster of an object, or k of one that is in none. */
 static int64_t group_of(const clv_result *result, int64_t object) {
@@ -113,7 +113,7 @@ int64_t *clv_page_by_cluster(const clv_page *page, int64_t most, const double *k
 }
 
 static clv_status choose_objects(clv_page *page, const clv_matrix *points) {
-    int64_t n = page->result->n, most = points ? clv_plane_most(points) : 0;
+    int64_t n = page->result->n, most = points ? clv_plane_most(points) : page->report->partitions ? MOST_OF_INPUTS : 0;
     page->count = n < MOST_OBJECTS ? n : MOST_OBJECTS;
     page->count = most > 0 && most < page->count ? most : page->count;
     page->object = CLV_NEW(page->ctx, int64_t, page->count);
@@ -129,6 +129,10 @@ static clv_status place_objects(clv_page *page) {
         return CLV_OK;
     }
     CLV_TRY(choose_objects(page, points));
+    page->similarities = report->similarities;
+    if (report->partitions) {
+        return clv_page_associate(page);
+    }
     if (points && clv_plane_most(points) > 0) {
         return clv_plane_of_points(page->ctx, points, page->object, page->count, &page->plane);
     }
@@ -187,6 +191,7 @@ clv_status clv_report_html(clv_context *ctx, const clv_report *report, char **ou
     clv_status status = place_objects(&page);
     status = status < 0 ? status : put_parts(&page);
     clv_plane_free(ctx, &page.plane);
+    clv_page_inputs_free(&page);
     clv_free(ctx, page.object);
     text.status = status < 0 && text.status >= 0 ? status : text.status;
     return clv_take_text(&text, out, size);

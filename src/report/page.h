@@ -2,10 +2,17 @@
 #ifndef CLV_REPORT_PAGE_H
 #define CLV_REPORT_PAGE_H
 
+#include "methods/consensus/consensus.h"
 #include "report/report.h"
 
 /* page.css and page.js, as the build embeds them. */
 extern const char clv_page_style[], clv_page_script[];
+
+/* The co-association of the sample of a consensus (page_inputs.c). */
+typedef struct clv_inputs {
+    clv_groups groups;
+    clv_association association;
+} clv_inputs;
 
 /* What the parts share. All pictures are of the same sample of the objects, so that one list tells what each is. */
 typedef struct clv_page {
@@ -13,11 +20,14 @@ typedef struct clv_page {
     clv_text *text;
     const clv_report *report;
     const clv_result *result;
-    const clv_method *method; /* NULL: not known here */
-    int64_t count;            /* objects of the sample; 0: no picture has objects */
-    int64_t *object;          /* all, or some of each cluster; rising */
-    clv_plane plane;          /* of the sample */
-    bool spectral;            /* by similarities, not by the points */
+    const clv_method *method;         /* NULL: not known here */
+    int64_t count;                    /* objects of the sample; 0: no picture has objects */
+    int64_t *object;                  /* all, or some of each cluster; rising */
+    clv_plane plane;                  /* of the sample */
+    bool spectral;                    /* by similarities, not by the points */
+    clv_inputs inputs;                /* of a consensus */
+    const clv_affinity *similarities; /* NULL: none are shown */
+    bool of_sample;                   /* these are of the sample, by their places in it */
 } clv_page;
 
 /* --- parts --- */
@@ -42,6 +52,9 @@ void clv_page_list(const clv_page *page);
 clv_status clv_page_confidence(const clv_page *page);
 /* The similarities, ordered by cluster (page_heat.c). */
 clv_status clv_page_heat(const clv_page *page);
+/* Of a consensus: the co-association of the sample (page_inputs.c). */
+clv_status clv_page_associate(clv_page *page);
+void clv_page_inputs_free(clv_page *page);
 /* The course of all restarts (page_curves.c). */
 void clv_page_curves(const clv_page *page);
 /* Weights of features and a path of models; weights of objects (page_weights.c). */
@@ -64,7 +77,7 @@ int64_t *clv_page_by_cluster(const clv_page *page, int64_t most, const double *k
 
 /* --- drawing (svg.c) --- */
 
-enum { CLV_SVG_WIDTH = 760, CLV_SVG_LEFT = 96, CLV_SVG_RIGHT = 16, CLV_SVG_TOP = 32, CLV_SVG_BOTTOM = 40 };
+enum { CLV_SVG_WIDTH = 760, CLV_SVG_LEFT = 96, CLV_SVG_RIGHT = 16, CLV_SVG_TOP = 44, CLV_SVG_BOTTOM = 40 };
 
 /* From numbers to places. */
 typedef struct clv_axes {
@@ -87,7 +100,7 @@ void clv_svg_point(clv_text *text, char command, const clv_axes *a, double x, do
 /* `id` makes it a picture that can be reached by the keyboard; NULL: there is nothing to reach. */
 void clv_svg_open(clv_text *text, const char *id, int width, int height, const char *label);
 void clv_svg_axes(clv_text *text, const clv_axes *a, const char *x_name, const char *y_name);
-/* A dashed line at the height of `value`. */
+/* A dashed line at the height of `value`, with its name at the left, where curves that fall have not come to yet. */
 void clv_svg_level(clv_text *text, const clv_axes *a, double value, const char *name);
 /* The limits of a logarithmic axis that has room for both. */
 void clv_svg_decades(double least, double most, double *low, double *high);

@@ -14,6 +14,8 @@ function describe(i) {
   if (objects.ids) said.push(objects.ids[i]);
   if (objects.labels) said.push(clusterName(objects.labels[i]));
   if (objects.weights && objects.labels[i] >= 0) said.push('weight ' + objects.weights[i]);
+  if (objects.memberships && objects.labels[i] >= 0) said.push('membership ' + objects.memberships[i]);
+  if (objects.confidence && objects.labels[i] >= 0) said.push('confidence ' + objects.confidence[i]);
   if (objects.classes) said.push('class ' + objects.classes[i]);
   return said.join(', ');
 }

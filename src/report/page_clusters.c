@@ -102,7 +102,7 @@ void clv_page_clusters(const clv_page *page) {
 /* --- tables of fields --- */
 
 static void put_entry(clv_text *text, const clv_field *field, int64_t i) {
-    clv_text_add(text, "<td>");
+    clv_text_add(text, field->texts ? "<td>" : "<td class=\"number\">");
     if (field->texts) {
         clv_put_html(text, field->texts[i]);
     } else {
@@ -115,9 +115,15 @@ static void put_columns(const clv_page *page, const clv_field *columns, int64_t 
     clv_text *text = page->text;
     size_t stem = strcspn(columns->name, ".");
     bool of_clusters = strncmp(columns->name, "clusters", stem) == 0 && !page->report->picture;
-    clv_text_add(text, "<section><h2>%c", columns->name[0] - 'a' + 'A');
-    clv_put_words(text, columns->name + 1, (int)stem - 1, 0);
-    clv_text_add(text, "</h2>\n<div class=\"wide\"><table>\n<tr><th></th>");
+    bool by_k = strcmp(columns->name + stem, ".k") == 0; /* rows that have a k need no number */
+    if (strncmp(columns->name, "k_table", stem) == 0) {
+        clv_page_open(text, "Each number of clusters");
+    } else {
+        clv_text_add(text, "<section><h2>%c", columns->name[0] - 'a' + 'A');
+        clv_put_words(text, columns->name + 1, (int)stem - 1, 0);
+        clv_text_add(text, "</h2>\n");
+    }
+    clv_text_add(text, "<div class=\"wide\"><table>\n<tr>%s", by_k ? "" : "<th></th>");
     for (int64_t c = 0; c < count; c++) {
         clv_text_add(text, "<th>");
         clv_put_words(text, columns[c].name + stem + 1, -1, 0);
@@ -129,7 +135,10 @@ static void put_columns(const clv_page *page, const clv_field *columns, int64_t 
         if (of_clusters) {
             clv_put_cluster(text, row);
         }
-        clv_text_add(text, "><td>%lld</td>", (long long)row);
+        clv_text_add(text, ">");
+        if (!by_k) {
+            clv_text_add(text, "<td>%lld</td>", (long long)row);
+        }
         for (int64_t c = 0; c < count; c++) {
             put_entry(text, &columns[c], row);
         }
@@ -223,8 +232,9 @@ static void put_counts(clv_text *text, const confusion *t, int64_t from, int64_t
 /* Side by side as many clusters as a page of paper has room for; the others below. */
 static void put_confusion(clv_text *text, const confusion *t) {
     clv_page_open(text, "True classes");
-    clv_text_add(text, "<p class=\"note\">How many objects of each true class (rows) are in each cluster (columns%s); "
-                       "the darker, the larger the share of the class. The method has not seen the classes.</p>\n",
+    clv_text_add(text,
+                 "<p class=\"note\">How many objects of each true class (rows) are in each cluster (columns%s); "
+                 "the darker, the larger the share of the class. The method has not seen the classes.</p>\n",
                  t->clusters > SIDE_BY_SIDE ? ", in several tables" : "");
     int64_t tables = t->clusters > 0 ? (t->clusters + SIDE_BY_SIDE - 1) / SIDE_BY_SIDE : 1;
     for (int64_t i = 0; i < tables; i++) {

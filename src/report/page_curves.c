@@ -5,7 +5,7 @@
 #include <math.h>
 
 enum { HEIGHT = 300, CURVES = 60 /* drawn, beside the best one */, CURVE_POINTS = 400 };
-/* What rounding leaves of a difference is not shown. */
+/* What rounding leaves of a certificate is not shown. */
 #define ROUNDING 1e-15
 
 typedef struct panel {
@@ -51,7 +51,7 @@ static double value_of(const panel *p, const clv_trace_row *row, double from) {
 /* Whether there is anything to draw: one number above zero and rounding at least. */
 static bool find_axes(panel *p) {
     const clv_result *result = p->result;
-    double least = INFINITY, most = 0, last = 1, size = p->certificate ? 0 : ROUNDING * fabs(p->best);
+    double least = INFINITY, most = 0, last = 1, size = p->certificate ? 0 : clv_objective_rounding(result);
     for (int64_t at = 0, rows; at < result->trace_count; at += rows) {
         double from = reference(p, at);
         rows = curve_rows(result, at);
@@ -69,7 +69,7 @@ static bool find_axes(panel *p) {
         return false;
     }
     least = p->certificate && tolerance > 0 ? fmin(least, tolerance) : least;
-    p->floor = fmax(least, ROUNDING * most);
+    p->floor = fmax(least, p->certificate ? ROUNDING * most : size);
     p->axes = (clv_axes){.left = 0, .right = last, .height = HEIGHT, .log_y = true};
     clv_svg_decades(p->floor, most, &p->axes.low, &p->axes.high);
     p->floor = p->axes.low;
@@ -83,7 +83,7 @@ static void put_name(clv_text *text, const clv_result *result, const clv_trace_r
     clv_text_add(text, ": ");
     clv_put_html(text, result->objective.name);
     clv_text_add(text, " ");
-    clv_put_rounded(text, last->objective, 9);
+    clv_put_objective(text, result, last->objective, 9);
     clv_text_add(text, " after %lld iteration%s", (long long)last->iteration, clv_plural(last->iteration));
 }
 
@@ -109,15 +109,13 @@ static void put_curve(clv_text *text, const panel *p, int64_t at, bool best) {
 static void put_panel(clv_text *text, const panel *p) {
     const clv_result *result = p->result;
     int64_t curve = 0, best_at = -1;
+    double rounding = clv_objective_rounding(result);
     clv_svg_open(text, p->certificate ? "certificates" : "objectives", CLV_SVG_WIDTH, HEIGHT,
                  p->certificate ? "certificate by iteration" : "objective by iteration, as a distance from its best");
     clv_svg_axes(text, &p->axes, "iteration", p->certificate ? result->certificate.name : "distance from the best");
-    if (p->certificate && result->certificate.tolerance >= p->axes.low) {
-        clv_svg_level(text, &p->axes, result->certificate.tolerance, "tolerance");
-    }
     for (int64_t at = 0; at < result->trace_count; at += curve_rows(result, at), curve++) {
         bool is_best = best_at < 0 && !result->trace_part && curve < result->restarts_count &&
-                       result->restarts[curve].objective == result->objective.value;
+                       fabs(result->restarts[curve].objective - result->objective.value) <= rounding;
         best_at = is_best ? at : best_at;
         if (!is_best && curve < CURVES) {
             put_curve(text, p, at, false);
@@ -125,6 +123,9 @@ static void put_panel(clv_text *text, const panel *p) {
     }
     if (best_at >= 0) {
         put_curve(text, p, best_at, true);
+    }
+    if (p->certificate && result->certificate.tolerance >= p->axes.low) {
+        clv_svg_level(text, &p->axes, result->certificate.tolerance, "tolerance");
     }
     clv_text_add(text, "</svg>\n");
 }
@@ -141,6 +142,15 @@ static void put_note(clv_text *text, const clv_result *result) {
     clv_text_add(text, ".</p>\n");
 }
 
+static bool has_certificates(const clv_result *result) {
+    for (int64_t i = 0; i < result->trace_count; i++) {
+        if (isfinite(result->trace[i].certificate)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void clv_page_curves(const clv_page *page) {
     const clv_result *result = page->result;
     clv_text *text = page->text;
@@ -154,16 +164,20 @@ void clv_page_curves(const clv_page *page) {
     if (objective || certificate) {
         put_note(text, result);
     } else {
-        clv_text_add(text, "<p class=\"note\">No iteration improved the start.</p>\n");
+        clv_text_add(text, "<p class=\"note\">No iteration improved the start%s.</p>\n",
+                     result->restarts_count > 1 && !result->trace_part ? ", and all restarts end at one value" : "");
     }
     if (objective) {
         clv_text_add(text, "<p class=\"note\">The objective: its distance from the best value%s",
                      result->trace_part ? " on the same line" : ", ");
         if (!result->trace_part) {
-            clv_put_rounded(text, of_objective.best, 9);
+            clv_put_objective(text, result, of_objective.best, 9);
         }
         clv_text_add(text, "; that itself lies at the bottom.</p>\n");
         put_panel(text, &of_objective);
+    }
+    if (!certificate && has_certificates(result)) {
+        clv_text_add(text, "<p class=\"note\">The certificate was 0 or less throughout.</p>\n");
     }
     if (certificate) {
         clv_text_add(text, "<p class=\"note\">The certificate; what is 0 or less lies at the bottom.</p>\n");

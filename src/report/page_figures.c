@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WHOLE = 15 /* digits of a count */ };
+enum { WHOLE = 15 /* digits of a count */, SENTENCE = 30 /* bytes of a text that is one */ };
 
 static void open_card(clv_text *text, const char *name) {
     clv_text_add(text, "<div><dt>");
@@ -58,13 +58,21 @@ static void put_value(clv_text *text, const clv_field *field) {
     }
 }
 
+/* Sentences are no figures: they stand below the cards, or where they belong. */
+static bool fits_card(const clv_field *field) {
+    return !field->is_list && !field->matrix && !(field->texts && strlen(field->texts[0]) > SENTENCE);
+}
+
+static void put_reason(clv_text *text, const clv_affinity_info *affinity) {
+    char reason[256];
+    clv_affinity_reason(affinity, reason, sizeof reason);
+    clv_text_add(text, "<p class=\"note\">Why this affinity: ");
+    clv_put_html(text, reason);
+    clv_text_add(text, ".</p>\n");
+}
+
 static void put_affinity_cards(clv_text *text, const clv_affinity_info *affinity) {
     put_text_card(text, "affinity", clv_affinity_kind_name(affinity->kind));
-    if (affinity->choice != CLV_CHOICE_NAMED) {
-        char reason[256];
-        clv_affinity_reason(affinity, reason, sizeof reason);
-        put_text_card(text, "why this affinity", reason);
-    }
     if (isfinite(affinity->gamma)) {
         put_number_card(text, "gamma", affinity->gamma, 6);
     }
@@ -93,7 +101,7 @@ void clv_page_figures(const clv_page *page) {
     put_number_card(text, "restarts", (double)result->restarts_count, WHOLE);
     for (int64_t f = 0; f < result->fields_count; f++) {
         const clv_field *field = &result->fields[f];
-        if (!field->is_list && !field->matrix) {
+        if (fits_card(field)) {
             open_card(text, field->name);
             put_value(text, field);
             close_card(text);
@@ -106,6 +114,9 @@ void clv_page_figures(const clv_page *page) {
     put_seconds_card(text, "solve", result->seconds);
     put_seconds_card(text, "total", report->total_seconds);
     clv_text_add(text, "</dl>\n");
+    if (report->affinity && report->affinity->choice != CLV_CHOICE_NAMED) {
+        put_reason(text, report->affinity);
+    }
 }
 
 /* --- tables --- */
@@ -130,14 +141,15 @@ void clv_page_metrics(const clv_page *page) {
     clv_page_close(page->text);
 }
 
-/* What a run has chosen stands for what was asked: the k of "auto", the lambda of a path. */
+/* What a run has chosen stands for what was asked, as the lambda of a path; of a k that was not given, beside it. */
 static void put_option_value(clv_text *text, const clv_report *report, const clv_option *option, const void *options) {
     const clv_field *chosen = clv_result_field(report->result, option->name);
     const void *asked = (const char *)options + option->offset;
     if (chosen && chosen->reals && !chosen->is_list) {
         clv_put_number(text, chosen->reals[0]);
     } else if (strcmp(option->name, "k") == 0 && option->kind == CLV_OPTION_INT && *(const int64_t *)asked == 0) {
-        clv_text_add(text, "%lld", (long long)report->result->k);
+        clv_put_option(text, report, option, options, clv_put_html);
+        clv_text_add(text, ": %lld", (long long)report->result->k);
     } else {
         clv_put_option(text, report, option, options, clv_put_html);
     }

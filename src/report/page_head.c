@@ -14,12 +14,13 @@ static void put_title(const clv_page *page) {
         clv_text_add(text, "%lld x %lld pixels in %lld segment%s", (long long)picture->image->width,
                      (long long)picture->image->height, (long long)picture->segments, clv_plural(picture->segments));
     } else if (result->labels && result->left_out > 0) {
-        clv_text_add(text, "%lld object%s: %lld in %lld cluster%s, %lld left out", (long long)result->n,
-                     clv_plural(result->n), (long long)(result->n - result->left_out), (long long)result->k,
-                     clv_plural(result->k), (long long)result->left_out);
+        clv_text_add(text, "%lld object%s: %lld in ", (long long)result->n, clv_plural(result->n),
+                     (long long)(result->n - result->left_out));
+        clv_put_clusters(text, result);
+        clv_text_add(text, ", %lld left out", (long long)result->left_out);
     } else if (result->labels) {
-        clv_text_add(text, "%lld object%s in %lld cluster%s", (long long)result->n, clv_plural(result->n),
-                     (long long)result->k, clv_plural(result->k));
+        clv_text_add(text, "%lld object%s in ", (long long)result->n, clv_plural(result->n));
+        clv_put_clusters(text, result);
     } else {
         clv_text_add(text, "%lld %s, k = %lld", (long long)result->n, clv_what_is_counted(result),
                      (long long)result->k);
@@ -79,9 +80,13 @@ static void put_claim(const clv_page *page) {
     clv_put_html(text, clv_certificate_words(page->result));
     clv_text_add(text, "</strong></p><p>");
     clv_put_html(text, certificate->name);
-    clv_text_add(text, " = ");
-    clv_put_rounded(text, certificate->value, 6);
-    clv_text_add(text, ", %s ", certificate->holds ? "at most" : "to be at most");
+    if (isfinite(certificate->value)) {
+        clv_text_add(text, " = ");
+        clv_put_rounded(text, certificate->value, 6);
+        clv_text_add(text, ", %s ", certificate->holds ? "at most" : "to be at most");
+    } else {
+        clv_text_add(text, " is not known; it holds if it is at most ");
+    }
     clv_put_rounded(text, certificate->tolerance, 3);
     clv_text_add(text, "%s.%s</p>", isfinite(certificate->value) ? "; recomputed from the data when the run ended" : "",
                  isfinite(certificate->value) && !page->report->picture

@@ -40,10 +40,11 @@ static clv_status sample_cells(const clv_page *page, heat *h) {
     int64_t *active = CLV_NEW(page->ctx, int64_t, h->m);
     clv_status status = h->order && h->cells && h->label && active ? CLV_OK : CLV_ENOMEM;
     for (int64_t i = 0; status == CLV_OK && i < h->m; i++) {
-        active[i] = page->object[h->order[i]];
-        h->label[i] = page->result->labels[active[i]];
+        int64_t object = page->object[h->order[i]];
+        active[i] = page->of_sample ? h->order[i] : object;
+        h->label[i] = page->result->labels[object];
     }
-    status = status < 0 ? status : clv_affinity_restrict(page->report->similarities, active, h->m, &part);
+    status = status < 0 ? status : clv_affinity_restrict(page->similarities, active, h->m, &part);
     status = status < 0 ? status : clv_affinity_rows(part, 0, h->m, h->cells);
     clv_affinity_free(part);
     clv_free(page->ctx, active);
@@ -84,7 +85,7 @@ static clv_status add_group(const clv_page *page, heat *h, int64_t first, double
             x[at * n + i] = 1;
         }
     }
-    CLV_TRY(clv_affinity_apply(page->report->similarities, x, count, y, 1));
+    CLV_TRY(clv_affinity_apply(page->similarities, x, count, y, 1));
     for (int64_t g = 0; g < count; g++) {
         for (int64_t i = 0; i < n; i++) {
             if (h->block[i] >= 0) {
@@ -193,9 +194,11 @@ static void put_strips(clv_text *text, const heat *h) {
 
 static clv_status put_heat(const clv_page *page, const heat *h) {
     clv_text *text = page->text;
-    clv_page_open(text, "Similarities");
-    clv_text_add(text, "<p class=\"note\">Objects by cluster, left to right and top to bottom; the lighter, the more "
-                       "similar, from ");
+    bool of_inputs = page->report->partitions != NULL;
+    clv_page_open(text, of_inputs ? "Co-association" : "Similarities");
+    clv_text_add(text,
+                 "<p class=\"note\">Objects by cluster, left to right and top to bottom; the lighter, the %s, from ",
+                 of_inputs ? "larger the share of the inputs that put both together" : "more similar");
     clv_put_rounded(text, h->least, 3);
     clv_text_add(text, " to ");
     clv_put_rounded(text, h->most, 3);
@@ -205,7 +208,9 @@ static clv_status put_heat(const clv_page *page, const heat *h) {
         clv_text_add(text, " by the root; a cell is the mean over a block of objects");
     }
     clv_text_add(text, ".</p>\n");
-    clv_svg_open(text, "heat", STRIP + SIDE, STRIP + SIDE, "heat map of the similarities, objects ordered by cluster");
+    clv_svg_open(text, "heat", STRIP + SIDE, STRIP + SIDE,
+                 of_inputs ? "heat map of the co-association, objects ordered by cluster"
+                           : "heat map of the similarities, objects ordered by cluster");
     CLV_TRY(put_cells(text, h));
     put_strips(text, h);
     clv_text_add(text, "</svg>\n<p class=\"data\" id=\"heat-%s\" hidden>", h->order ? "order" : "labels");
@@ -219,8 +224,9 @@ static clv_status put_heat(const clv_page *page, const heat *h) {
 
 clv_status clv_page_heat(const clv_page *page) {
     const clv_result *result = page->result;
-    const clv_affinity *a = page->report->similarities;
-    if (!a || !result->labels || page->count < 2 || clv_affinity_size(a) != result->n) {
+    const clv_affinity *a = page->similarities;
+    if (!a || !result->labels || page->count < 2 ||
+        clv_affinity_size(a) != (page->of_sample ? page->count : result->n)) {
         return CLV_OK;
     }
     clv_affinity_info info;

@@ -76,9 +76,11 @@ void clv_page_plane(const clv_page *page) {
     }
     clv_page_open(text, "The objects");
     clv_text_add(text, "<p class=\"note\">%s%s",
-                 page->spectral ? "By the eigenvectors of their similarities"
-                                : "On their first two principal components",
+                 page->of_sample  ? "By the eigenvectors of their co-association"
+                 : page->spectral ? "By the eigenvectors of their similarities"
+                                  : "On their first two principal components",
                  result->labels ? ", colored by cluster" : "");
+    clv_text_add(text, "%s", page->of_sample ? "; those that no input tells apart lie around one place" : "");
     clv_text_add(text, "%s", result->left_out > 0 ? "; those left out are gray crosses" : "");
     clv_page_put_share(page, page->plane.count);
     clv_text_add(text, ".</p>\n");
@@ -274,6 +276,13 @@ static void put_weight(const clv_page *page, int64_t object) {
     clv_put_rounded(page->text, isfinite(value) ? value : 0, 4);
 }
 
+static void put_confidence(const clv_page *page, int64_t object) {
+    int64_t count;
+    const double *confidence = clv_result_reals(page->result, "confidence", &count);
+    bool known = confidence && object < count && isfinite(confidence[object]);
+    clv_put_rounded(page->text, known ? confidence[object] : 0, 3);
+}
+
 void clv_page_list(const clv_page *page) {
     const clv_report *report = page->report;
     clv_text_add(page->text, "<script type=\"application/json\" id=\"objects\">{\"count\":%lld",
@@ -287,8 +296,12 @@ void clv_page_list(const clv_page *page) {
     if (page->count > 0 && page->result->labels) {
         put_list(page, "labels", put_label);
     }
-    if (find_memberships(page)) {
-        put_list(page, "weights", put_weight);
+    if (find_memberships(page)) { /* those of dominant sets are weights, and they alone */
+        bool weights = clv_result_field(page->result, "clusters.cohesiveness") != NULL;
+        put_list(page, weights ? "weights" : "memberships", put_weight);
+    }
+    if (page->count > 0 && clv_result_field(page->result, "confidence")) {
+        put_list(page, "confidence", put_confidence);
     }
     if (page->count > 0 && report->classes) {
         put_list(page, "classes", put_true_class);

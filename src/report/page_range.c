@@ -44,36 +44,46 @@ static void put_taken(clv_text *text, const clv_axes *a, int64_t taken) {
     clv_text_add(text, "\" y=\"%d\">k = %lld</text>\n", CLV_SVG_TOP - 4, (long long)taken);
 }
 
+static const struct {
+    const char *field, *name;
+} curves[] = {{"k_table.stability", "stability"},
+              {"k_table.silhouette", "silhouette"},
+              {"k_table.eigengap", "eigenvalue gap, by the largest"}};
+
+/* The largest value of a curve; 0: it is not drawn. */
+static double height_of(const clv_result *result, const clv_field *k, size_t curve, const double **values) {
+    int64_t count = 0;
+    *values = clv_result_reals(result, curves[curve].field, &count);
+    return *values && count == k->count ? largest(*values, count) : 0;
+}
+
 static void put_plot(clv_text *text, const clv_result *result, const clv_field *k) {
-    static const struct {
-        const char *field, *name;
-        int color;
-    } curves[] = {{"k_table.stability", "stability", 0},
-                  {"k_table.silhouette", "silhouette", 1},
-                  {"k_table.eigengap", "eigenvalue gap, by the largest", 2}};
     int64_t count;
+    const double *values;
     clv_axes a = {.left = (double)k->integers[0] - 0.5,
                   .right = (double)k->integers[k->count - 1] + 0.5,
                   .low = 0,
                   .high = 1.05,
                   .height = HEIGHT};
+    clv_text_add(text, "<p class=\"key\">");
+    for (size_t c = 0; c < CLV_COUNT(curves); c++) {
+        if (height_of(result, k, c, &values) > 0) {
+            clv_text_add(text, "<span><i style=\"background:");
+            clv_put_color(text, (int64_t)c);
+            clv_text_add(text, "\"></i>%s</span> ", curves[c].name);
+        }
+    }
+    clv_text_add(text, "</p>\n");
     clv_svg_open(text, NULL, CLV_SVG_WIDTH, HEIGHT,
                  "stability, silhouette and eigenvalue gap by the number of clusters");
     clv_svg_axes(text, &a, "k", "");
     put_taken(text, &a, result->k);
-    for (size_t c = 0, shown = 0; c < sizeof curves / sizeof *curves; c++) {
-        const double *values = clv_result_reals(result, curves[c].field, &count);
-        double most = values && count == k->count ? largest(values, count) : 0;
-        if (!(most > 0)) {
-            continue;
+    for (size_t c = 0; c < CLV_COUNT(curves); c++) {
+        double most = height_of(result, k, c, &values);
+        if (most > 0) {
+            put_curve(text, &a, k, values, c == 0 ? clv_result_reals(result, "k_table.spread", &count) : NULL,
+                      c == 2 ? most : 1, (int)c);
         }
-        put_curve(text, &a, k, values, c == 0 ? clv_result_reals(result, "k_table.spread", &count) : NULL,
-                  c == 2 ? most : 1, curves[c].color);
-        int x = CLV_SVG_LEFT + 20 + 190 * (int)shown++;
-        clv_text_add(text, "<circle r=\"5\" cx=\"%d\" cy=\"%d\" fill=\"", x, HEIGHT - 8);
-        clv_put_color(text, curves[c].color);
-        clv_text_add(text, "\"/><text class=\"tick\" x=\"%d\" y=\"%d\">%s</text>\n", x + 10, HEIGHT - 4,
-                     curves[c].name);
     }
     clv_text_add(text, "</svg>\n");
 }

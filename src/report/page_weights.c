@@ -111,43 +111,56 @@ static clv_status put_models(const clv_page *page, const clv_matrix *weights) {
 
 /* --- weights of objects --- */
 
-/* The sums of the sizes of the columns, and how many entries are not 0. */
-static clv_status sum_columns(const clv_page *page, const clv_matrix *weights, double *sum, int64_t *nonzeros) {
+/* Column j of W says what object j is written by: sum[i] is what the others need of object i, that is of its row, and
+ * needs[j] how many others object j needs. */
+static clv_status sum_rows(const clv_page *page, const clv_matrix *weights, double *sum, double *needs) {
     double *row = CLV_NEW(page->ctx, double, weights->cols);
-    const double *values = weights->values;
-    for (int64_t e = 0; row && weights->start && e < weights->start[weights->rows]; e++) {
-        sum[weights->index[e]] += fabs(values[e]);
-        *nonzeros += values[e] != 0;
-    }
-    for (int64_t i = 0; row && !weights->start && i < weights->rows; i++) {
+    for (int64_t i = 0; row && i < weights->rows; i++) {
         clv_matrix_row(weights, i, row);
         for (int64_t j = 0; j < weights->cols; j++) {
-            sum[j] += fabs(row[j]);
-            *nonzeros += row[j] != 0;
+            sum[i] += i != j ? fabs(row[j]) : 0;
+            needs[j] += i != j && row[j] != 0;
         }
     }
     clv_free(page->ctx, row);
     return row ? CLV_OK : CLV_ENOMEM;
 }
 
+static void put_needs(const clv_page *page, const double *needs, int64_t n) {
+    double all = 0;
+    int64_t written = 0;
+    for (int64_t j = 0; j < n; j++) {
+        all += needs[j];
+        written += needs[j] > 0;
+    }
+    clv_text_add(page->text, "<p class=\"note\">%lld of the %lld objects %s written as a combination of others",
+                 (long long)written, (long long)n, written == 1 ? "is" : "are");
+    if (written > 0) {
+        clv_text_add(page->text, ", of ");
+        clv_put_rounded(page->text, all / (double)written, 3);
+        clv_text_add(page->text,
+                     " on average. Those that the others need most, by the sum of the sizes of their weights:");
+    } else {
+        clv_text_add(page->text, ".");
+    }
+    clv_text_add(page->text, "</p>\n");
+}
+
 static clv_status put_sources(const clv_page *page, const clv_matrix *weights) {
-    double *sum = CLV_NEW0(page->ctx, double, weights->cols);
-    int64_t nonzeros = 0;
+    double *sum = CLV_NEW0(page->ctx, double, 2 * weights->cols), *needs = sum ? sum + weights->cols : NULL;
     top t = {0};
-    clv_status status = sum ? sum_columns(page, weights, sum, &nonzeros) : CLV_ENOMEM;
-    for (int64_t j = 0; status == CLV_OK && j < weights->cols; j++) {
-        offer(&t, j, sum[j]);
+    clv_status status = sum ? sum_rows(page, weights, sum, needs) : CLV_ENOMEM;
+    if (status == CLV_OK) {
+        clv_page_open(page->text, "Weights");
+        put_needs(page, needs, weights->cols);
+        for (int64_t j = 0; j < weights->cols; j++) {
+            offer(&t, j, sum[j]);
+        }
+        put_top(page, &t, put_object);
+        clv_page_close(page->text);
     }
     clv_free(page->ctx, sum);
-    CLV_TRY(status);
-    clv_page_open(page->text, "Weights");
-    clv_text_add(page->text, "<p class=\"note\">An object is written as a combination of ");
-    clv_put_rounded(page->text, (double)nonzeros / (double)weights->rows, 4);
-    clv_text_add(page->text, " others on average. Those that the others need most, by the sum of the sizes of their "
-                             "weights:</p>\n");
-    put_top(page, &t, put_object);
-    clv_page_close(page->text);
-    return CLV_OK;
+    return status;
 }
 
 /* --- the path --- */

@@ -35,6 +35,8 @@ const char *clv_certificate_words(const clv_result *result);
 
 /* What the n of a result are: "objects", or "samples" of a method on those. */
 const char *clv_what_is_counted(const clv_result *result);
+/* "3 clusters", or "1 cluster (2 of 3 are empty)": those without objects are none. */
+void clv_put_clusters(clv_text *text, const clv_result *result);
 /* A field in a line, for people: its value, the entries of a short list, the mean of a long one, the size of a matrix.
  */
 void clv_put_field(clv_text *text, const clv_field *field);

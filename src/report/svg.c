@@ -128,11 +128,12 @@ void clv_svg_axes(clv_text *text, const clv_axes *a, const char *x_name, const c
     if (a->log_x) {
         put_decades(text, a, a->left, a->right, put_x_tick_of);
     } else {
-        put_steps(text, a, a->left, a->right, fmax(1, nice_step(a->right - a->left, 8)), put_x_tick_of);
+        double step = nice_step(a->right - a->left, 8);
+        put_steps(text, a, a->left, a->right, fmax(1, step), put_x_tick_of);
     }
     clv_text_add(text, "<text class=\"tick\" text-anchor=\"end\" x=\"%d\" y=\"%d\">%s</text>\n",
                  CLV_SVG_WIDTH - CLV_SVG_RIGHT, a->height - 4, x_name);
-    clv_text_add(text, "<text class=\"tick\" x=\"4\" y=\"%d\">", CLV_SVG_TOP - 16);
+    clv_text_add(text, "<text class=\"tick\" x=\"4\" y=\"%d\">", CLV_SVG_TOP - 24);
     clv_put_html(text, y_name);
     clv_text_add(text, "%s</text>\n", a->log_y ? " (log scale)" : "");
 }
@@ -141,8 +142,8 @@ void clv_svg_level(clv_text *text, const clv_axes *a, double value, const char *
     double y = clv_svg_y(a, value);
     clv_text_add(text, "<path class=\"level\" d=\"M%d ", CLV_SVG_LEFT);
     clv_put_tenths(text, y);
-    clv_text_add(text, "H%d\"/><text class=\"tick\" text-anchor=\"end\" x=\"%d\" y=\"", CLV_SVG_WIDTH - CLV_SVG_RIGHT,
-                 CLV_SVG_WIDTH - CLV_SVG_RIGHT - 4);
+    clv_text_add(text, "H%d\"/><text class=\"tick named\" x=\"%d\" y=\"", CLV_SVG_WIDTH - CLV_SVG_RIGHT,
+                 CLV_SVG_LEFT + 4);
     clv_put_tenths(text, y - 5);
     clv_text_add(text, "\">%s</text>\n", name);
 }

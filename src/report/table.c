@@ -16,7 +16,8 @@ static void put_size(clv_text *text, const clv_result *result) {
     put_name(text, clv_what_is_counted(result));
     clv_text_add(text, "%lld", (long long)result->n);
     if (result->labels) {
-        clv_text_add(text, " in %lld cluster%s", (long long)result->k, result->k == 1 ? "" : "s");
+        clv_text_add(text, " in ");
+        clv_put_clusters(text, result);
     } else {
         clv_text_add(text, ", k = %lld", (long long)result->k);
     }
@@ -87,10 +88,16 @@ static void put_certificate(clv_text *text, const clv_result *result) {
     const clv_certificate *certificate = &result->certificate;
     put_name(text, "certificate");
     clv_text_add(text, "%s ", certificate->name);
-    clv_put_rounded(text, certificate->value, 6);
-    clv_text_add(text, ", at most ");
-    clv_put_rounded(text, certificate->tolerance, 3);
-    clv_text_add(text, ": %s\n", certificate->holds ? "holds" : "does not hold");
+    if (isfinite(certificate->value)) {
+        clv_put_rounded(text, certificate->value, 6);
+        clv_text_add(text, ", at most ");
+        clv_put_rounded(text, certificate->tolerance, 3);
+        clv_text_add(text, ": %s\n", certificate->holds ? "holds" : "does not hold");
+    } else {
+        clv_text_add(text, "not known, at most ");
+        clv_put_rounded(text, certificate->tolerance, 3);
+        clv_text_add(text, " where it holds\n");
+    }
     put_name(text, "");
     clv_text_add(text, "%s\n", clv_certificate_words(result));
 }

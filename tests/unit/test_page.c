@@ -123,8 +123,8 @@ static void a_clustering_has_all_parts(void **unused) {
                       "<title>cleave ncut: 9 objects: 8 in 2 clusters, 1 left out</title>",
                       "<code>cleave verify</code> does so again", "a&lt;b&gt;.csv", "1970-01-01",
                       "cleave x &#39;a&lt;b&gt;.csv&#39;", "gray crosses", "id=\"plane\"", "id=\"members\"",
-                      "id=\"heat\"", "from 0.125 to 1", "(log scale)", "\"weights\":[0.75,",
-                      "<th scope=\"row\">0</th><td style=\"--share:50%\" data-c=\"0\">2</td>"),
+                      "id=\"heat\"", "from 0.125 to 1", "(log scale)", "\"memberships\":[0.75,",
+                      "<th scope=\"row\">0</th><td style", "<td style=\"--share:50%\" data-c=\"0\">2</td>"),
                 WORDS("<b>", "Nothing was noticed", "nan"));
 }
 
@@ -152,7 +152,7 @@ static void only_shares_are_stacked(void **unused) {
         for (int e = 0; e < N * K; e++) {
             s.shares[e] = way ? s.shares[e] / 4 : s.shares[e] > 0.5;
         }
-        check_words(&s, WORDS("\"weights\":["), WORDS("id=\"members\""));
+        check_words(&s, WORDS("\"memberships\":["), WORDS("id=\"members\""));
     }
 }
 
@@ -185,7 +185,9 @@ static void models_have_weights_and_a_path(void **unused) {
         WORDS("clusters", "id=\"plane\""));
     s.of_weights = (clv_matrix){.rows = N, .cols = N, .values = s.similar};
     s.result.method = "pursuit";
-    check_words(&s, WORDS("a combination of 9 others on average", "<span>row 1</span>", "id=\"plane\""),
+    check_words(&s,
+                WORDS("9 of the 9 objects are written as a combination of others, of 8 on average",
+                      "<span>row 1</span>", "id=\"plane\""),
                 WORDS("clusters"));
 }
 

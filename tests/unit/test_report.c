@@ -225,8 +225,9 @@ static void gaps_by_hand(void **unused) {
         double objective, bound;
         int maximize;
         double gap;
-    } cases[] = {{0.5, 0.25, 0, 50}, {0.5, 0.5, 0, 0},     {0.5, 0.5000000001, 0, 0}, {0, 1e-16, 0, 0}, {0, 0, 0, 0}, {1e-16, 0, 0, 0}, {0.5 + 2e-16, 0.5, 0, 0},
-                 {2, 3, 1, 50},      {2, 1.9999999, 1, 0}, {-2, -1, 1, 50},           {0.5, 0, 0, 100}};
+    } cases[] = {{0.5, 0.25, 0, 50},   {0.5, 0.5, 0, 0}, {0.5, 0.5000000001, 0, 0}, {0, 1e-16, 0, 0},
+                 {0, 0, 0, 0},         {1e-16, 0, 0, 0}, {0.5 + 2e-16, 0.5, 0, 0},  {2, 3, 1, 50},
+                 {2, 1.9999999, 1, 0}, {-2, -1, 1, 50},  {0.5, 0, 0, 100}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         clv_result result = {.objective = {"cut", cases[i].objective, cases[i].maximize},
                              .bound = {"eigenvalue", cases[i].bound}};

@@ -256,12 +256,13 @@ static void pages_show_fields(void **unused) {
     assert_int_equal(add_all(made, DOUBLES), CLV_OK);
     assert_int_equal(clv_report_html(ctx, &report, &text, &size), CLV_OK);
     check_said(text,
-               (const char *const[]){"<dt>whole</dt><dd>-42</dd>", "<dt>real</dt><dd>0.666667</dd>",
-                                     "<dt>text</dt><dd>a &lt;tag&gt; &amp; &quot;more&quot;</dd>", "<h2>Parts</h2>",
-                                     "<th>size</th><th>value</th><th>stop</th>",
-                                     "<tr><td>0</td><td>3</td><td>0.25</td><td>converged</td></tr>",
-                                     "<tr><td>1</td><td>0</td><td>-</td><td>&lt;b&gt;</td></tr>",
-                                     "4 objects: 3 in 3 clusters, 1 left out", NULL},
+               (const char *const[]){
+                   "<dt>whole</dt><dd>-42</dd>", "<dt>real</dt><dd>0.666667</dd>",
+                   "<dt>text</dt><dd>a &lt;tag&gt; &amp; &quot;more&quot;</dd>", "<h2>Parts</h2>",
+                   "<th>size</th><th>value</th><th>stop</th>",
+                   "<tr><td>0</td><td class=\"number\">3</td><td class=\"number\">0.25</td><td>converged</td></tr>",
+                   "<tr><td>1</td><td class=\"number\">0</td><td class=\"number\">-</td><td>&lt;b&gt;</td></tr>",
+                   "4 objects: 3 in 2 clusters (1 of 3 is empty), 1 left out", NULL},
                true);
     check_said(text, (const char *const[]){"<b>", "<tag>", "nan", " more</p>", NULL}, false);
     clv_release(ctx, text);

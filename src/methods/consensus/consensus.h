@@ -91,6 +91,14 @@ clv_status clv_consensus_describe(const clv_groups *g, const int32_t *labels, in
 /* The input that agrees best with the others, by the mean adjusted Rand index. */
 clv_status clv_consensus_medoid(const clv_groups *g, double *mean /* inputs */, int64_t *out);
 
+/* F F' as an affinity of all objects, with the dense F that it borrows. To be freed also on failure. */
+typedef struct clv_association {
+    clv_data *factor;
+    clv_affinity *affinity;
+} clv_association;
+clv_status clv_association_new(const clv_groups *g, bool zero_diagonal, int64_t threads, clv_association *out);
+void clv_association_free(clv_association *a);
+
 /* The inner methods on F F': symnmf and dominant. */
 const clv_method *clv_consensus_inner(const clv_consensus_options *options);
 clv_status clv_consensus_solve_inner(const clv_groups *g, const clv_consensus_options *options, clv_result **out);

@@ -12,20 +12,14 @@ const clv_method *clv_consensus_inner(const clv_consensus_options *options) {
     return cut ? &clv_ncut_method : options->method == CLV_CONSENSUS_SYMNMF ? &clv_symnmf_method : &clv_dominant_method;
 }
 
-/* The affinity, with the matrix that it borrows. */
-typedef struct association {
-    clv_data *factor;
-    clv_affinity *affinity;
-} association;
-
-static void free_association(association *a) {
+void clv_association_free(clv_association *a) {
     clv_affinity_free(a->affinity);
     clv_data_free(a->factor);
 }
 
-static clv_status new_association(const clv_groups *g, const clv_method *method, int64_t threads, association *out) {
+clv_status clv_association_new(const clv_groups *g, bool zero_diagonal, int64_t threads, clv_association *out) {
     clv_affinity_options how;
-    *out = (association){0};
+    *out = (clv_association){0};
     CLV_TRY(clv_data_new_dense(g->ctx, "co-association", g->n, g->width, CLV_F64, &out->factor));
     double *rows = out->factor->values;
     memset(rows, 0, (size_t)(g->n * g->width) * sizeof *rows);
@@ -38,7 +32,7 @@ static clv_status new_association(const clv_groups *g, const clv_method *method,
     clv_affinity_defaults(&how);
     how.kind = CLV_AFFINITY_PRECOMPUTED;
     how.threads = threads;
-    how.zero_diagonal = method == &clv_dominant_method;
+    how.zero_diagonal = zero_diagonal;
     return clv_affinity_lowrank(g->ctx, clv_data_matrix(out->factor), &how, &out->affinity);
 }
 
@@ -91,16 +85,16 @@ static clv_status labels_before(const clv_groups *g, const clv_result *answer, i
 clv_status clv_consensus_solve_inner(const clv_groups *g, const clv_consensus_options *options, clv_result **out) {
     const clv_method *method = clv_consensus_inner(options);
     clv_options_room own;
-    association a;
+    clv_association a;
     set_options(options, method, &own);
-    clv_status status = new_association(g, method, options->control.threads, &a);
+    clv_status status = clv_association_new(g, method == &clv_dominant_method, options->control.threads, &a);
     if (status == CLV_OK) {
         status = method->solve(g->ctx, &(clv_input){.affinity = a.affinity}, own.bytes, out);
     }
     if (status == CLV_OK && method == &clv_symnmf_method) {
         leave_out(g, *out);
     }
-    free_association(&a);
+    clv_association_free(&a);
     return status;
 }
 
@@ -108,10 +102,10 @@ clv_status clv_consensus_evaluate_inner(const clv_groups *g, const clv_consensus
                                         const clv_result *answer, clv_result *found) {
     const clv_method *method = clv_consensus_inner(options);
     clv_options_room own;
-    association a;
+    clv_association a;
     clv_result whole = *answer;
     set_options(options, method, &own);
-    clv_status status = new_association(g, method, options->control.threads, &a);
+    clv_status status = clv_association_new(g, method == &clv_dominant_method, options->control.threads, &a);
     int32_t *labels = status == CLV_OK && method == &clv_symnmf_method ? CLV_NEW(g->ctx, int32_t, g->n) : NULL;
     if (status == CLV_OK && method == &clv_symnmf_method) {
         status = labels ? labels_before(g, answer, labels) : CLV_ENOMEM;
@@ -121,6 +115,6 @@ clv_status clv_consensus_evaluate_inner(const clv_groups *g, const clv_consensus
         status = method->evaluate(g->ctx, &(clv_input){.affinity = a.affinity}, own.bytes, &whole, found);
     }
     clv_free(g->ctx, labels);
-    free_association(&a);
+    clv_association_free(&a);
     return status;
 }

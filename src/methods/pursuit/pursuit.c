@@ -126,13 +126,35 @@ static clv_status take_matrix(clv_context *ctx, const clv_list *w, int64_t n, cl
     return CLV_OK;
 }
 
+/* Objects that no other one explains have no edge in the graph but by whom they explain. */
+static clv_status warn_of_unexplained(const clv_list *w, clv_result *result) {
+    int64_t n = result->n, explained = 0;
+    char *seen = CLV_NEW0(result->ctx, char, n);
+    if (!seen) {
+        return CLV_ENOMEM;
+    }
+    for (int64_t e = 0; e < w->count; e++) {
+        int64_t i = w->index[e] / n, j = w->index[e] % n;
+        explained += i != j && w->value[e] != 0 && !seen[j];
+        seen[j] |= i != j && w->value[e] != 0;
+    }
+    clv_free(result->ctx, seen);
+    return 2 * explained < n
+               ? clv_result_warn(result,
+                                 "%lld of %lld objects are explained by no other, so that the graph says little of "
+                                 "them: try a larger -k, or a smaller --lambda",
+                                 (long long)(n - explained), (long long)n)
+               : CLV_OK;
+}
+
 static clv_status fill_result(const job *j, const clv_ks_model *model, clv_result *result) {
     clv_data *weights;
     result->n = j->points.n;
     result->k = j->problem.k;
     CLV_TRY(take_matrix(j->problem.ctx, &model->w, j->points.n, &weights));
     CLV_TRY(clv_result_take(result, "weights", CLV_FIELD_SPARSE, weights));
-    return clv_result_put_integer(result, "data_passes", (int64_t)(model->passes + 0.5));
+    CLV_TRY(clv_result_put_integer(result, "data_passes", (int64_t)(model->passes + 0.5)));
+    return warn_of_unexplained(&model->w, result);
 }
 
 static clv_status drive(const job *j, clv_result **out) {

@@ -1,9 +1,11 @@
 """affinity, eval, verify, demo; and the published figure on real data."""
+import html
 import json
 import math
 import os
 import random
 import re
+import shlex
 import signal
 import subprocess
 import urllib.parse
@@ -301,7 +303,7 @@ def an_affinity_is_chosen_and_the_choice_can_be_verified():
     result = json.loads(read("r.json"))
     check(result["options"]["affinity"] == result["affinity"]["kind"] == "local-knn", "what was chosen is what was asked for")
     check_page("r.html")
-    check("why this affinity" in read("r.html").decode() and result["affinity"]["reason"] in run.out, "the reason")
+    check("Why this affinity: " in read("r.html").decode() and result["affinity"]["reason"] in run.out, "the reason")
     check(all(0.8 < result["affinity"][f"agreement_{kind}"] <= 1 for kind in ("gaussian", "local", "local_knn")), "figures")
     cleave("verify", "r.json", "x.npy", out="^accepted")
     named = cleave("ncut", "x.npy", "-k", 3, "--affinity", "local-knn", "--json", "-").json()
@@ -523,7 +525,10 @@ def demo():
     shown = cleave("demo", out="iris").out
     check("very method" not in shown + cleave("help", "demo").out, "it has no run of pursuit and consensus")
     names = [line.split()[0] for line in cleave("demo", "--list").out.splitlines()]
-    rows = {line.split()[0]: line.split() for line in shown[:shown.index("A certificate")].splitlines()[3:] if line}
+    rows = {line.split()[0]: line.split() for line in shown[:shown.index("A certificate")].splitlines()[1:] if line}
+    table = shown[:shown.index("An answer can be checked")].splitlines()
+    check(all(len(line) <= 80 for line in table), f"no line wraps: {[line for line in table if len(line) > 80]}")
+    check(len(shown.splitlines()) < 24 and shown.splitlines()[-1].strip() == "cleave-demo.html", f"it ends with the page: {shown}")
     check(list(rows) == names and len(names) == 10, f"{rows}")
     used = {row[1] for row in rows.values()}
     check(used == {"ncut", "dominant", "symnmf", "kpalm", "ksupport", "segment"}, f"all but pursuit and consensus, as docs/cli.md says: {used}")
@@ -541,8 +546,15 @@ def demo():
     for name in names:
         if name != "picture":
             check_page(f"cleave-demo/{name}.html")
+    for name in names:
+        seconds = float(re.search(r"total</dt><dd>([0-9.]+) s", read(f"cleave-demo/{name}.html").decode()).group(1))
+        check(seconds <= float(rows[name][-1]) + 0.01, f"{name}: its own time, not that of all: {seconds}, {rows[name]}")
+    sections = dict(re.findall(r'<section><h2><a href="[^"]*">(.*?)</a>(.*?)</section>', page, re.S))
+    check(all("<b>holds</b>" in text and "</b> s</ul>" in text for text in sections.values()), "certificate and time")
+    check("bound <b>reached</b>" in sections["rings"] and "% below" in sections["iris"], "the bound")
+    check("accepted: " in page and "rejected: the size" in page and "verify" in page, "an answer that was tampered with")
     # The commands that it shows work as they stand.
-    commands = [line.split()[1:] for line in shown[shown.index("Type next"):].splitlines()[1:]]
+    commands = [shlex.split(html.unescape(re.sub("<[^>]*>", "", text)))[1:] for part in sections.values() for text in re.findall("<pre>(.*?)</pre>", part, re.S)]
     check(len(commands) == len(names) + 1, f"{commands}")
     for args in commands:
         cleave(*args)
@@ -564,7 +576,8 @@ def demo_in_a_folder_with_odd_names():
     check("b<c" not in page and "& more" not in page, "escaped")
     link = re.findall('href="([^"]*)"', page)[0]
     check(os.path.getsize(os.path.join("a b<c", urllib.parse.unquote(link))), link)
-    line = next(line for line in shown[shown.index("Type next"):].splitlines() if "moons" in line)
+    check("it's & more.html" in shown, shown)
+    line = html.unescape(re.sub("<[^>]*>", "", next(line for line in page.splitlines() if "<pre>" in line and "moons" in line)))
     check(subprocess.run(line.strip(), shell=True, capture_output=True).returncode == 0, f"as a shell takes it: {line}")
 
 

@@ -317,7 +317,7 @@ def paths():
     chosen = fit("-k", "auto", "--path", "3,6:1,0.3", "--report", "r.html", "--json", "-").json()
     check(chosen["options"]["k"] == "auto", "what was asked for is listed")
     page = read("r.html").decode()
-    check(f"<td>k</td><td>{chosen['k']}</td>" in page and f"<td>lambda</td><td>{chosen['lambda']}</td>" in page,
+    check(f"<td>k</td><td>auto: {chosen['k']}</td>" in page and f"<td>lambda</td><td>{chosen['lambda']}</td>" in page,
           "the page says what was chosen")
     check("By iteration.</p>" in page, "one line, of which there is nothing to say")
     npy("y3.npy", [[float(i % 3)] for i in range(40)])

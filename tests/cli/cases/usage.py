@@ -296,14 +296,20 @@ def completion_knows_what_help_knows():
         check(complete("nc") == ["ncut"], f"{shell}: one of them")
         for name in names:
             check(listed[name] and set(listed[name]) <= set(complete(name, "--")), f"{shell}: every option of {name}")
+        check({"iris", "moons", "documents"} <= set(complete("demo", "")) or shell == "zsh", f"{shell}: the runs of the demo")
         check(set(complete("ncut", "--solver", "f")) == {"fpc", "finc", "fcd", "finc-at-once"}, f"{shell}: values")
+    bash = completers()["bash"]
+    check(bash("ncut", "--report", "") == bash("ncut", "-o", "") == [], "bash completes files by itself")
+    runs = [line.split()[0] for line in cleave("demo", "--list").out.splitlines()]
+    check([word for word in bash("demo", "") if not word.startswith("-")] == runs, "every run, and no other")
+    check(f"'1:NAME:({' '.join(runs)})'" in cleave("completion", "zsh").out, "in zsh as well")
     cleave("completion", "tcsh", code=64, err="bash, zsh or fish, not 'tcsh'")
 
 
 @case
 def manual_pages_say_what_help_says():
     names = cleave("man", "--list").out.split()
-    check("ncut" in names and "verify" in names, "a page for every command")
+    check({"ncut", "verify", "help", "man", "completion"} <= set(names), "a page for every command")
     for name in [None, *names]:
         page = cleave("man", *([name] if name else [])).out
         write("page.1", page)

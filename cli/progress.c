@@ -289,7 +289,7 @@ static void draw_iterate(cli_progress *progress, const clv_progress *now) {
                 "{\"phase\": \"%s\", \"restart\": %lld, \"restarts\": %lld, \"iteration\": %lld, \"objective\": ",
                 phase, (long long)now->restart + 1, (long long)progress->restarts, (long long)now->iteration);
         cli_json_number(stream, now->objective);
-        fputs(", \"certificate\": ", stream);
+        fputs(", \"gap\": ", stream);
         cli_json_number(stream, now->certificate);
         put_json_times(progress, stream);
     } else {

@@ -114,5 +114,5 @@ ROWS = [
     Row("dominant-points", f"one dominant set of n x 10 points to a relative gap of {GAP:g}", (10000, 40000, 160000), blobs,
         lambda n: ["dominant", "x.npy", "--gamma", GAMMA, *COMMON], ("affinity", "solve"),
         {"NumPy, columns as needed": numpy_columns}, cohesiveness_of_points, "max", 1e-4, threads=1000000,
-        limit="Objects away from the support are ruled out early: what is left are many short passes over few objects."),
+        limit="Objects away from the support are ruled out early: what is left are the first touch of memory, and many short passes over few objects."),
 ]

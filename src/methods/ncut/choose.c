@@ -14,7 +14,7 @@
 
 /* SAMPLE objects, or so many a cluster, are enough. Where clusters are many, and cutting costs the more, a sample is a
  * third of the objects at most, so that three candidates on it cost about what one run on all does; fewer than LEAST,
- * or so many a cluster, would be too few. */
+ * or so many a cluster, would be too few, up to half of the objects: beyond that nothing is compared. */
 enum { SAMPLE = 500, OBJECTS_A_CLUSTER = 20, MANY = 12, LEAST = 250, LEAST_A_CLUSTER = 4 };
 
 static const clv_affinity_kind candidates[] = {CLV_AFFINITY_GAUSSIAN, CLV_AFFINITY_LOCAL, CLV_AFFINITY_LOCAL_KNN};
@@ -113,9 +113,12 @@ static int64_t larger(int64_t a, int64_t b) {
 }
 
 static int64_t sample_size(int64_t n, int64_t k) {
-    int64_t enough = larger(SAMPLE, OBJECTS_A_CLUSTER * k), cheap = k > MANY ? n / 3 : n;
-    int64_t wanted = larger(cheap < enough ? cheap : enough, larger(LEAST, LEAST_A_CLUSTER * k));
-    return wanted < n ? wanted : n;
+    int64_t enough = larger(SAMPLE, OBJECTS_A_CLUSTER * k), least = larger(LEAST, LEAST_A_CLUSTER * k);
+    if (k <= MANY) {
+        return enough < n ? enough : n;
+    }
+    least = least < n / 2 ? least : n / 2;
+    return larger(n / 3 < enough ? n / 3 : enough, least);
 }
 
 /* So many rows, from a fixed seed, in their order. */
@@ -159,7 +162,8 @@ static bool fits(clv_context *ctx, const clv_matrix *points, int64_t rows, clv_a
 clv_status clv_ncut_choose(clv_context *ctx, const clv_matrix *points, const void *options, clv_affinity_options *how) {
     const clv_ncut_options *asked = options;
     int64_t n = points->rows, count = sample_size(n, asked->k);
-    bool open = clv_kind_is_open(how), enough = count > 2 * how->neighbors && asked->k <= count / 2;
+    bool open = clv_kind_is_open(how), many = asked->k > MANY && LEAST_A_CLUSTER * asked->k > count;
+    bool enough = count > 2 * how->neighbors && asked->k <= count / 2 && !many;
     how->kind = CLV_AFFINITY_GAUSSIAN;
     if (!open || asked->k < 2 || !enough || !fits(ctx, points, count, *how, false)) {
         how->choice = open ? CLV_CHOICE_FEW_OBJECTS : CLV_CHOICE_GIVEN;

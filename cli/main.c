@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* One command per method, then the others. */
 enum { MOST_COMMANDS = 32 };
@@ -163,12 +164,22 @@ static void end_blas_threads(void) {
     }
 }
 
+/* Where OpenBLAS did not recognize the processor, the command begins again and tells it; if that cannot be done, it
+ * goes on, only slower. Whoever has set the variable knows better. */
+static void suit_blas(char **argv) {
+    const char *core = getenv("OPENBLAS_CORETYPE") ? NULL : clv_blas_core();
+    if (core && setenv("OPENBLAS_CORETYPE", core, 1) == 0) {
+        execv("/proc/self/exe", argv);
+    }
+}
+
 /* Methods may share their work with other processes; whatever else there is, the first one does. */
 static bool is_method(const cli_app *app, int argc, char **argv) {
     return cli_ranks(app) == 1 || (argc > 1 && clv_method_find(argv[1]));
 }
 
 int main(int argc, char **argv) {
+    suit_blas(argv);
     end_blas_threads();
     list_commands();
     cli_app app = {.program = argc > 0 ? argv[0] : "cleave", .started = cli_seconds()};

@@ -66,6 +66,10 @@ CLV_API const char *clv_version(void);
 CLV_API const char *clv_isa(void);
 /* Number i of the instruction sets that this machine can run, from the plainest to the best; NULL beyond the last. */
 CLV_API const char *clv_isa_name(int i);
+/* Where OpenBLAS is older than the processor and takes it for one without AVX, the value of OPENBLAS_CORETYPE with
+ * which its products are several times as fast; else NULL. It counts when OpenBLAS is loaded: set it before your
+ * program starts. */
+CLV_API const char *clv_blas_core(void);
 
 typedef enum clv_status {
     CLV_OK = 0,

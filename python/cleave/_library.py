@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import _thread
 import contextlib
+import ctypes
 import os
 import pathlib
 import threading
@@ -22,7 +23,26 @@ def _load() -> Any:
     places = [named] if named else sorted(map(str, pathlib.Path(__file__).parent.glob("libcleave.*")))
     if not places:
         raise ImportError("cleave was installed without its library; install it again with pip")
-    return ffi.dlopen(places[0])
+    loaded = ffi.dlopen(places[0])
+    if not named:
+        _suit_blas(loaded, places[0])
+    return loaded
+
+
+def _suit_blas(loaded: Any, place: str) -> None:
+    """Let the OpenBLAS of this package, which nobody else uses, look at the processor again, where it did not recognize it."""
+    core, repaired = loaded.clv_blas_core(), pathlib.Path(__file__).parent.with_name("cleave.libs").is_dir()
+    if core == ffi.NULL or not repaired or "OPENBLAS_CORETYPE" in os.environ:
+        return
+    blas = ctypes.CDLL(place)  # and what it stands on
+    if not (hasattr(blas, "gotoblas_dynamic_quit") and hasattr(blas, "gotoblas_dynamic_init")):
+        return
+    os.environ["OPENBLAS_CORETYPE"] = ffi.string(core).decode()
+    try:
+        blas.gotoblas_dynamic_quit()
+        blas.gotoblas_dynamic_init()
+    finally:
+        del os.environ["OPENBLAS_CORETYPE"]
 
 
 lib = _load()

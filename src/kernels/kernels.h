@@ -151,6 +151,8 @@ extern const clv_kernel_set *clv_kernels;
 
 /* All sets that this build has and this machine can run, from the plainest to the best; how many. */
 int clv_kernel_sets(const clv_kernel_set **out /* CLV_KERNEL_SETS */);
+/* What to tell an OpenBLAS that took the processor, whose best set is given, for `taken`; NULL: nothing (blas.c). */
+const char *clv_blas_core_for(const char *taken, const char *best_set);
 enum { CLV_KERNEL_SETS = 3 };
 
 #endif

@@ -53,10 +53,25 @@ static void test_else_it_is_the_best(void **state) {
     assert_true(child_has("AVX2", best));
 }
 
+/* An OpenBLAS that does not know the processor takes it for one without AVX; one that knows it is left alone. */
+static void test_blas_is_told_what_it_missed(void **state) {
+    (void)state;
+    assert_string_equal(clv_blas_core_for("Prescott", "avx512"), "SkylakeX");
+    assert_string_equal(clv_blas_core_for("Prescott", "avx2"), "Haswell");
+    assert_string_equal(clv_blas_core_for("Barcelona", "avx2"), "Haswell");
+    assert_null(clv_blas_core_for("Prescott", "baseline"));
+    assert_null(clv_blas_core_for("Zen", "avx512"));
+    assert_null(clv_blas_core_for("Haswell", "avx2"));
+    assert_null(clv_blas_core_for("armv8", "baseline"));
+    assert_null(clv_blas_core_for("of next year", "avx512"));
+    assert_null(clv_blas_core_for(NULL, "avx512"));
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_set_can_be_asked_for),
         cmocka_unit_test(test_else_it_is_the_best),
+        cmocka_unit_test(test_blas_is_told_what_it_missed),
     };
     if (argc > 1) {
         return strcmp(clv_isa(), argv[1]) == 0 && strcmp(clv_kernels->name, argv[1]) == 0 ? AS_ASKED : ANOTHER;

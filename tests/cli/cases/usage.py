@@ -43,6 +43,35 @@ def version():
     cleave("--version", out=r"^cleave \d+\.\d+\.\d+\n$")
 
 
+OLD_BLAS = r"""
+#include <stdio.h>
+#include <stdlib.h>
+static const char *told(void) { const char *core = getenv("OPENBLAS_CORETYPE"); return core ? core : "Prescott"; }
+char *openblas_get_corename(void) { return (char *)told(); }
+static __attribute__((constructor)) void note(void) {
+    FILE *file = fopen("cores", "a");
+    fprintf(file, "%s\n", told());
+    fclose(file);
+}
+"""
+
+
+@case
+def an_old_blas_is_told_of_the_processor():
+    """An OpenBLAS that takes the processor for an old one, until it is told: the command begins again, once."""
+    write("old.c", OLD_BLAS)
+    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", "old.so", "old.c"], check=True)
+    old = {"LD_PRELOAD": os.path.abspath("old.so"), "ASAN_OPTIONS": "verify_asan_link_order=0"}
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
+    with open("/proc/cpuinfo", encoding="ascii") as lines:
+        flags = set(next((line for line in lines if line.startswith("flags")), "").split())
+    better = ["SkylakeX"] if {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} <= flags else ["Haswell"] if {"avx2", "fma"} <= flags else []
+    for told, expected in (({}, ["Prescott", *better]), ({"OPENBLAS_CORETYPE": "Prescott"}, ["Prescott"])):
+        write("cores", "")
+        cleave("--version", env={**environment, **old, **told})
+        check(read("cores").decode().split() == expected, f"{read('cores').split()} instead of {expected}")
+
+
 @case
 def no_command():
     cleave(code=64, err="a command is missing")

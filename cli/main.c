@@ -168,8 +168,11 @@ static void end_blas_threads(void) {
  * goes on, only slower. Whoever has set the variable knows better. */
 static void suit_blas(char **argv) {
     const char *core = getenv("OPENBLAS_CORETYPE") ? NULL : clv_blas_core();
-    if (core && setenv("OPENBLAS_CORETYPE", core, 1) == 0) {
-        execv("/proc/self/exe", argv);
+    char path[4096]; /* its own: what is listed of processes is the name at the end of it */
+    ssize_t length = core ? readlink("/proc/self/exe", path, sizeof path - 1) : -1;
+    if (length > 0 && setenv("OPENBLAS_CORETYPE", core, 1) == 0) {
+        path[length] = '\0';
+        execv(path, argv);
     }
 }
 

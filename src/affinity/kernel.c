@@ -41,16 +41,88 @@ clv_status clv_largest_distance(clv_context *ctx, const clv_panels *panels, int 
     return stopped ? clv_stop_failure(ctx, "finding the largest distance") : CLV_OK;
 }
 
-enum { GAMMA_PAIRS = 1 << 16 };
+/* --- distances of a sample of pairs --- */
 
-static double distance_of(const clv_panels *panels, const double *inverse, int64_t i, int64_t j) {
-    double d2 = clv_distance(panels, i, j);
-    return inverse ? d2 * (inverse[i] * inverse[j]) : d2;
+/* Of up to TILED objects, pairs are looked up in the tiles of all of them: a distance there costs a hundredth of that
+ * of a pair alone. */
+enum { GAMMA_PAIRS = 1 << 16, TILED = 16 * CLV_TILE };
+
+/* Objects i and j, i > j, as the panels that they are in (4 bits each) and their places there (6 bits each). */
+static int32_t code_of(int64_t i, int64_t j) {
+    return (int32_t)((i / CLV_TILE * 16 + j / CLV_TILE) * CLV_TILE * CLV_TILE + i % CLV_TILE * CLV_TILE + j % CLV_TILE);
+}
+
+static void draw_pair(clv_rng *rng, int64_t n, int64_t *i, int64_t *j) {
+    *i = clv_rng_below(rng, n);
+    *j = clv_rng_below(rng, n - 1);
+    *j += *j >= *i;
+}
+
+/* All pairs, or those that are drawn. */
+static void list_pairs(int64_t n, int64_t count, int32_t *pairs) {
+    clv_rng rng = clv_rng_stream(0, 0);
+    for (int64_t i = 0, at = 0; i < n && count < GAMMA_PAIRS; i++) {
+        for (int64_t j = 0; j < i; j++) {
+            pairs[at++] = code_of(i, j);
+        }
+    }
+    for (int64_t s = 0; s < count && count == GAMMA_PAIRS; s++) {
+        int64_t i, j;
+        draw_pair(&rng, n, &i, &j);
+        pairs[s] = i > j ? code_of(i, j) : code_of(j, i);
+    }
+}
+
+static clv_status sample_tiles(clv_context *ctx, const clv_panels *panels, int64_t count, double *sample) {
+    _Alignas(64) double tile[CLV_TILE * CLV_TILE];
+    int32_t *pairs = CLV_NEW(ctx, int32_t, count > 0 ? count : 1);
+    if (!pairs) {
+        return CLV_ENOMEM;
+    }
+    list_pairs(panels->n, count, pairs);
+    for (int32_t bi = 0; bi < panels->count; bi++) {
+        for (int32_t bj = 0; bj <= bi; bj++) {
+            clv_distance_tile(panels, bi, bj, tile);
+            for (int64_t s = 0; s < count; s++) {
+                if (pairs[s] / (CLV_TILE * CLV_TILE) == bi * 16 + bj) {
+                    sample[s] = tile[pairs[s] % (CLV_TILE * CLV_TILE)];
+                }
+            }
+        }
+    }
+    clv_free(ctx, pairs);
+    return CLV_OK;
+}
+
+static void sample_pairs(const clv_panels *panels, int64_t count, double *sample) {
+    clv_rng rng = clv_rng_stream(0, 0);
+    for (int64_t at = 0; at < count; at += CLV_TILE) {
+        int64_t i[CLV_TILE], j[CLV_TILE], some = count - at < CLV_TILE ? count - at : CLV_TILE;
+        for (int64_t t = 0; t < some; t++) {
+            draw_pair(&rng, panels->n, i + t, j + t);
+        }
+        clv_distances(panels, i, j, some, sample + at);
+    }
+}
+
+/* The same pairs again: their distances in units of scales. */
+static void scale_sample(int64_t n, int64_t count, const double *inverse, double *sample) {
+    clv_rng rng = clv_rng_stream(0, 0);
+    for (int64_t i = 0, at = 0; i < n && count < GAMMA_PAIRS; i++) {
+        for (int64_t j = 0; j < i; j++) {
+            sample[at++] *= inverse[i] * inverse[j];
+        }
+    }
+    for (int64_t s = 0; s < count && count == GAMMA_PAIRS; s++) {
+        int64_t i, j;
+        draw_pair(&rng, n, &i, &j);
+        sample[s] *= inverse[i] * inverse[j];
+    }
 }
 
 clv_status clv_sample_distances(clv_context *ctx, const clv_panels *panels, const double *inverse, double **out,
                                 int64_t *out_count) {
-    int64_t n = panels->n, all = n < 2 ? 0 : n < 1024 ? n * (n - 1) / 2 : GAMMA_PAIRS;
+    int64_t n = panels->n, all = n < 2 ? 0 : n < TILED ? n * (n - 1) / 2 : GAMMA_PAIRS;
     int64_t count = all < GAMMA_PAIRS ? all : GAMMA_PAIRS;
     double *sample = CLV_NEW(ctx, double, count > 0 ? count : 1);
     *out = sample;
@@ -58,23 +130,20 @@ clv_status clv_sample_distances(clv_context *ctx, const clv_panels *panels, cons
     if (!sample) {
         return CLV_ENOMEM;
     }
-    if (all < GAMMA_PAIRS) {
-        int64_t at = 0;
-        for (int64_t i = 0; i < n; i++) {
-            for (int64_t j = 0; j < i; j++) {
-                sample[at++] = distance_of(panels, inverse, i, j);
-            }
-        }
-    } else {
-        clv_rng rng = clv_rng_stream(0, 0);
-        for (int64_t s = 0; s < count; s++) {
-            int64_t i = clv_rng_below(&rng, n);
-            int64_t j = clv_rng_below(&rng, n - 1);
-            sample[s] = distance_of(panels, inverse, i, j < i ? j : j + 1);
-        }
+    if (n > TILED) {
+        sample_pairs(panels, count, sample);
+    } else if (sample_tiles(ctx, panels, count, sample) < 0) {
+        clv_free(ctx, sample);
+        *out = NULL;
+        return CLV_ENOMEM;
+    }
+    if (inverse) {
+        scale_sample(n, count, inverse, sample);
     }
     return CLV_OK;
 }
+
+/* --- gamma --- */
 
 clv_status clv_gamma_auto(clv_context *ctx, const clv_panels *panels, clv_affinity_kind kind, double *out) {
     int64_t count;

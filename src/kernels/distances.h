@@ -72,6 +72,27 @@ static double distance(const double *x, const double *y, int64_t features) {
     return sum;
 }
 
+/* Several pairs at a time: the numbers of an object are a line of the cache each, and the next pair need not wait for
+ * those of the last. */
+static void pair_distances(const double *const *x, const double *const *y, int64_t count, int64_t features,
+                           double *restrict out) {
+    enum { PAIRS = 4 };
+    int64_t t = 0;
+    for (; t + PAIRS <= count; t += PAIRS) {
+        double sum[PAIRS] = {0};
+        for (int64_t f = 0; f < features * CLV_TILE; f += CLV_TILE) {
+            for (int v = 0; v < PAIRS; v++) {
+                double difference = x[t + v][f] - y[t + v][f];
+                sum[v] += difference * difference;
+            }
+        }
+        memcpy(out + t, sum, sizeof sum);
+    }
+    for (; t < count; t++) {
+        out[t] = distance(x[t], y[t], features);
+    }
+}
+
 /* Two rows at a time, so that their sums do not wait for each other. */
 static void row_distances(const double *x, const double *rows, int64_t stride, const int32_t *which, int64_t count,
                           double *restrict out) {

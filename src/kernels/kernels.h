@@ -95,6 +95,9 @@ typedef struct clv_kernel_set {
     /* of one object, whose features are CLV_TILE apart, to those of `right` */
     void (*distance_line)(const double *x, const double *right, int64_t features, double *out);
     double (*distance)(const double *x, const double *y, int64_t features);
+    /* out[t] = squared distance of x[t] and y[t], of such objects */
+    void (*pair_distances)(const double *const *x, const double *const *y, int64_t count, int64_t features,
+                           double *out);
     /* out[t] = squared distance of x to row which[t]; rows of a multiple of CLV_ROW_PAD numbers each */
     void (*row_distances)(const double *x, const double *rows, int64_t stride, const int32_t *which, int64_t count,
                           double *out);

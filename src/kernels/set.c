@@ -64,6 +64,7 @@ const clv_kernel_set TABLE(CLV_SET) = {
     .distance_tile = distance_tile,
     .distance_line = distance_line,
     .distance = distance,
+    .pair_distances = pair_distances,
     .row_distances = row_distances,
     .transpose_tile = transpose_tile,
     .sum = sum,

@@ -108,3 +108,12 @@ void clv_distance_line(const clv_panels *panels, int64_t i, int64_t b, double *o
 double clv_distance(const clv_panels *panels, int64_t i, int64_t j) {
     return clv_kernels->distance(point_of(panels, i), point_of(panels, j), panels->features);
 }
+
+void clv_distances(const clv_panels *panels, const int64_t *i, const int64_t *j, int64_t count, double *out) {
+    const double *left[CLV_TILE], *right[CLV_TILE];
+    for (int64_t t = 0; t < count; t++) {
+        left[t] = point_of(panels, i[t]);
+        right[t] = point_of(panels, j[t]);
+    }
+    clv_kernels->pair_distances(left, right, count, panels->features, out);
+}

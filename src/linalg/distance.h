@@ -48,5 +48,7 @@ void clv_distance_line(const clv_panels *panels, int64_t i, int64_t b, double *o
 /* The same between two sets: object i of `left`, panel b of `right`. */
 void clv_distance_cross_line(const clv_panels *left, int64_t i, const clv_panels *right, int64_t b, double *out);
 double clv_distance(const clv_panels *panels, int64_t i, int64_t j); /* squared */
+/* The same of `count` pairs i[t], j[t], at most CLV_TILE. */
+void clv_distances(const clv_panels *panels, const int64_t *i, const int64_t *j, int64_t count, double *out);
 
 #endif

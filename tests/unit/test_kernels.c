@@ -635,7 +635,17 @@ static void check_distances(const clv_kernel_set *set) {
             tile[i] = -1;
         }
         set->distance_tile(left, right, p, tile);
+        const double *lefts[CLV_TILE], *rights[CLV_TILE];
+        double *pairs = ROOM(double, CLV_TILE);
         for (int64_t r = 0; r < CLV_TILE; r++) {
+            for (int64_t c = 0; c < CLV_TILE; c++) {
+                lefts[c] = left + r;
+                rights[c] = right + c;
+            }
+            pairs[r] = -1;
+            set->pair_distances(lefts, rights, r, p, pairs); /* one for each number of pairs */
+            kernel_name = "pair_distances";
+            expect_same(pairs[r], -1, p, r * CLV_TILE + r);
             set->distance_line(left + r, right, p, line);
             for (int64_t c = 0; c < CLV_TILE; c++) {
                 double sum = 0;
@@ -644,6 +654,8 @@ static void check_distances(const clv_kernel_set *set) {
                     sum += difference * difference;
                 }
                 double some = whole || sum == 0 ? 0 : (double)(p + 2) * DBL_EPSILON * sum;
+                kernel_name = "pair_distances";
+                expect_near(c < r ? pairs[c] : sum, sum, some, p, r * CLV_TILE + c);
                 kernel_name = "distance_tile";
                 expect_near(tile[r * CLV_TILE + c], sum, some, p, r * CLV_TILE + c);
                 kernel_name = "distance_line";

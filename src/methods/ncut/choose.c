@@ -12,10 +12,11 @@
 #include <math.h>
 #include <string.h>
 
-/* SAMPLE objects, or so many a cluster, are enough. Where clusters are many, and cutting costs the more, a sample is a
- * third of the objects at most, so that three candidates on it cost about what one run on all does; fewer than LEAST,
- * or so many a cluster, would be too few, up to half of the objects: beyond that nothing is compared. */
-enum { SAMPLE = 500, OBJECTS_A_CLUSTER = 20, MANY = 12, LEAST = 250, LEAST_A_CLUSTER = 4 };
+/* SAMPLE objects, or so many a cluster, are enough. Where clusters or columns are many, and cutting or distances cost
+ * the more, a sample is a third of the objects at most, so that three candidates on it cost about what one run on all
+ * does; fewer than LEAST, or so many a cluster, would be too few, up to half of the objects: beyond that nothing is
+ * compared. */
+enum { SAMPLE = 500, OBJECTS_A_CLUSTER = 20, MANY = 12, WIDE = 64, LEAST = 250, LEAST_A_CLUSTER = 4 };
 
 static const clv_affinity_kind candidates[] = {CLV_AFFINITY_GAUSSIAN, CLV_AFFINITY_LOCAL, CLV_AFFINITY_LOCAL_KNN};
 enum { COUNT = CLV_COUNT(candidates) };
@@ -112,9 +113,9 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-static int64_t sample_size(int64_t n, int64_t k) {
+static int64_t sample_size(int64_t n, int64_t cols, int64_t k) {
     int64_t enough = larger(SAMPLE, OBJECTS_A_CLUSTER * k), least = larger(LEAST, LEAST_A_CLUSTER * k);
-    if (k <= MANY) {
+    if (k <= MANY && cols <= WIDE) {
         return enough < n ? enough : n;
     }
     least = least < n / 2 ? least : n / 2;
@@ -161,7 +162,7 @@ static bool fits(clv_context *ctx, const clv_matrix *points, int64_t rows, clv_a
 
 clv_status clv_ncut_choose(clv_context *ctx, const clv_matrix *points, const void *options, clv_affinity_options *how) {
     const clv_ncut_options *asked = options;
-    int64_t n = points->rows, count = sample_size(n, asked->k);
+    int64_t n = points->rows, count = sample_size(n, points->cols, asked->k);
     bool open = clv_kind_is_open(how), many = asked->k > MANY && LEAST_A_CLUSTER * asked->k > count;
     bool enough = count > 2 * how->neighbors && asked->k <= count / 2 && !many;
     how->kind = CLV_AFFINITY_GAUSSIAN;

@@ -346,6 +346,10 @@ def many_clusters_are_chosen_for_on_fewer_objects():
     for k, sample in ((3, 500), (10, 500), (20, 400), (30, 400)):
         chosen = cleave("ncut", "x.npy", "-k", k, "--patience", 0, "--json", "-", err="").json()["affinity"]["chosen_on"]
         check(chosen == sample, f"k = {k}: {chosen} objects")
+    for columns, sample in ((64, 300), (65, 150)):  # distances in many columns cost as much
+        npy("w.npy", [[draw.gauss(0, 1) for _ in range(columns)] for _ in range(300)])
+        chosen = cleave("ncut", "w.npy", "-k", 3, "--patience", 0, "--json", "-", err="").json()["affinity"]["chosen_on"]
+        check(chosen == sample, f"{columns} columns: {chosen} objects")
     cleave("ncut", "x.npy", "-k", 3, "--memory", "3M", "--json", "r.json", "-q")
     found = json.loads(read("r.json"))["affinity"]
     check("chosen_on" not in found and "do not fit the memory" in found["reason"], "nothing was compared")

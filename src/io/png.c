@@ -215,6 +215,9 @@ clv_status clv_png_to_text(const clv_image *image, clv_text *out) {
 }
 
 clv_status clv_write_png(clv_context *ctx, const char *path, const clv_image *image) {
+    CLV_NEED(ctx, path);
+    CLV_NEED(ctx, image);
+    CLV_NEED(ctx, image->samples);
     return write_samples(ctx, path, image, 8, NULL);
 }
 

@@ -10,7 +10,7 @@ cmake --build "$WORK/cleave" --parallel "$(nproc)" --target fuzz_targets
 mkdir -p "$OUT/lib"
 while read -r target corpus; do
     cp "$WORK/cleave/tests/$target" "$OUT/"
-    ldd "$OUT/$target" | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | grep -v -E '/(libc|libm|libdl|libpthread|librt)\.so' |
+    ldd "$OUT/$target" | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | grep -v -E "^$OUT/|/(libc|libm|libdl|libpthread|librt)\.so" |
         xargs -r cp -u -L -t "$OUT/lib"
     if [ -d "$source/tests/fuzz/corpus/$corpus" ]; then
         python3 -m zipfile -c "$OUT/${target}_seed_corpus.zip" "$source/tests/fuzz/corpus/$corpus"/*

@@ -262,6 +262,7 @@ static clv_status check_vectors(const clv_affinity *a, int64_t k) {
 }
 
 clv_status clv_affinity_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t threads) {
+    CLV_NEED(a->ctx, x);
     CLV_TRY(check_vectors(a, k));
     return CALL(a, apply, x, k, y, threads_for(a, (double)a->info.nonzeros, threads));
 }
@@ -273,6 +274,7 @@ clv_status clv_affinity_rough_apply(const clv_affinity *a, const double *x, int6
 
 clv_status clv_affinity_group_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y,
                                    int64_t threads) {
+    CLV_NEED(a->ctx, labels);
     CLV_TRY(check_labels(a, labels, k));
     return CALL(a, group_sums, labels, k, y, threads_for(a, (double)a->info.nonzeros, threads));
 }
@@ -296,6 +298,8 @@ clv_status clv_affinity_degrees(const clv_affinity *a, double *out, int64_t thre
 
 clv_status clv_affinity_combine(const clv_affinity *a, const int64_t *objects, const double *weights, int64_t count,
                                 double *y, int64_t threads) {
+    CLV_NEED_AS(a->ctx, count == 0 || objects, "objects");
+    CLV_NEED_AS(a->ctx, count == 0 || weights, "weights");
     clv_affinity_info info;
     clv_terms terms = {objects, weights, count};
     clv_affinity_describe(a, &info);
@@ -325,6 +329,9 @@ clv_status clv_affinity_move(const clv_affinity *a, int64_t i, int32_t from, int
 
 clv_status clv_affinity_move_many(const clv_affinity *a, const int64_t *objects, const int32_t *before,
                                   const int32_t *after, int64_t count, double *y, int64_t threads) {
+    CLV_NEED_AS(a->ctx, count == 0 || objects, "objects");
+    CLV_NEED(a->ctx, before);
+    CLV_NEED(a->ctx, after);
     clv_moves moves = {objects, before, after, count};
     CLV_TRY(check_objects(a, objects, count));
     return CALL(a, move_many, &moves, y, threads_for(a, (double)count * (double)a->info.n, threads));

@@ -277,6 +277,8 @@ static clv_status plan_home(clv_context *ctx, const clv_matrix *points, const cl
 
 clv_status clv_affinity_plan(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
                              clv_affinity_info *out) {
+    CLV_NEED(ctx, points);
+    CLV_NEED(ctx, options);
     const clv_home_maker *maker;
     clv_affinity_options own;
     CLV_TRY(take_options(ctx, options, &own));

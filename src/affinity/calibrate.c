@@ -191,6 +191,8 @@ static clv_status calibrate(calibration *c, double *gamma) {
 
 clv_status clv_affinity_calibrate(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *given,
                                   double mean, double *gamma) {
+    CLV_NEED(ctx, points);
+    CLV_NEED_AS(ctx, given, "options");
     clv_affinity_options own, *options = &own;
     clv_affinity_info plan;
     clv_panels panels;

@@ -240,8 +240,9 @@ static clv_status cross_all(const clv_cross *cross, const clv_matrix *fresh, con
 }
 
 clv_status clv_affinity_cross(const clv_affinity *a, const clv_matrix *fresh, clv_data **out) {
-    clv_cross cross;
     *out = NULL;
+    CLV_NEED(a->ctx, fresh);
+    clv_cross cross;
     clv_status status = clv_cross_new(a->ctx, a, a->threads, &cross);
     if (status == CLV_OK) {
         status = cross_all(&cross, fresh, a, out);

@@ -358,8 +358,11 @@ static const clv_home_functions functions = {
 
 clv_status clv_affinity_lowrank(clv_context *ctx, const clv_matrix *factor, const clv_affinity_options *options,
                                 clv_affinity **out) {
-    clv_affinity_options own;
     *out = NULL;
+    CLV_NEED(ctx, factor);
+    CLV_NEED(ctx, factor->values);
+    CLV_NEED(ctx, options);
+    clv_affinity_options own;
     CLV_TRY(clv_options_adopt(ctx, clv_affinity_table(), options, &own));
     if (clv_is_sparse(factor) || factor->scalar != CLV_F64) {
         return clv_fail(ctx, CLV_EUSAGE, "the factor of a low-rank affinity must be dense and double");

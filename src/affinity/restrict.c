@@ -150,8 +150,9 @@ static clv_status restrict_to(const clv_affinity *base, const int64_t *active, i
 }
 
 clv_status clv_affinity_restrict(const clv_affinity *base, const int64_t *active, int64_t m, clv_affinity **out) {
-    int64_t n = clv_affinity_size(base);
     *out = NULL;
+    CLV_NEED_AS(base->ctx, m == 0 || active, "active");
+    int64_t n = clv_affinity_size(base);
     for (int64_t i = 0; i < m; i++) {
         if (active[i] < 0 || active[i] >= n) {
             return clv_fail(base->ctx, CLV_EUSAGE, "active[%lld] = %lld is not one of the %lld objects", (long long)i,

@@ -90,6 +90,11 @@ clv_checkpointing *clv_checkpointing_of(clv_context *ctx);
         }                                                                                                              \
     } while (0)
 
+/* Likewise where a program gave nothing, NULL, for an argument that is needed; the header may call it otherwise. */
+#define CLV_NEED_AS(ctx, given, name)                                                                                  \
+    CLV_TRY((given) ? CLV_OK : clv_fail((ctx), CLV_EUSAGE, "the argument %s is needed, and is NULL", (name)))
+#define CLV_NEED(ctx, given) CLV_NEED_AS(ctx, given, #given)
+
 #define CLV_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* --- memory (context.c): every block is 64-byte aligned, large ones ask for huge pages --- */

@@ -218,6 +218,8 @@ static bool is_allowed(const clv_option *option, double number) {
 }
 
 clv_status clv_options_check(clv_context *ctx, const clv_option_table *table, const void *options) {
+    CLV_NEED(ctx, table);
+    CLV_NEED(ctx, options);
     for (size_t i = 0; i < table->count; i++) {
         double number = get_number(&table->options[i], options);
         if (!is_allowed(&table->options[i], number)) {
@@ -270,6 +272,8 @@ static bool parse(const clv_option *option, const char *value, double *number) {
 
 clv_status clv_options_set(clv_context *ctx, const clv_option_table *table, void *options, const char *name,
                            const char *value) {
+    CLV_NEED(ctx, table);
+    CLV_NEED(ctx, options);
     const clv_option *option = name ? clv_options_find(table, name) : NULL;
     double number = 0;
     if (!option) {

@@ -256,6 +256,7 @@ clv_status clv_result_take(clv_result *result, const char *name, clv_field_kind 
 }
 
 clv_status clv_result_put(clv_result *result, const clv_field *field) {
+    CLV_NEED(result->ctx, field);
     clv_data *copy = NULL;
     bool whole = field->kind == CLV_FIELD_INTEGER ? field->integers != NULL
                  : field->kind == CLV_FIELD_REAL  ? field->reals != NULL
@@ -286,6 +287,7 @@ PUTTERS(integer, integers, CLV_FIELD_INTEGER, int64_t)
 PUTTERS(text, texts, CLV_FIELD_TEXT, const char *)
 
 clv_status clv_result_add_warning(clv_result *result, const char *sentence) {
+    CLV_NEED(result->ctx, sentence);
     enum { MOST = 8 };
     const clv_field *before = clv_result_field(result, "warnings");
     const char *texts[MOST];

@@ -390,8 +390,10 @@ static clv_status check(clv_context *ctx, const clv_matrix *m, const clv_reduce_
 
 clv_status clv_reduce(clv_context *ctx, const clv_matrix *sparse, const clv_reduce_options *given, clv_data **points,
                       clv_data **axes, double *values) {
-    clv_reduce_options own, *options = &own;
     *points = NULL;
+    CLV_NEED(ctx, sparse);
+    CLV_NEED_AS(ctx, given, "options");
+    clv_reduce_options own, *options = &own;
     if (axes) {
         *axes = NULL;
     }
@@ -422,6 +424,8 @@ static clv_status check_axes(clv_context *ctx, const clv_matrix *sparse, const c
 }
 
 clv_status clv_reduce_offset(clv_context *ctx, const clv_matrix *sparse, const clv_matrix *axes, double *offset) {
+    CLV_NEED(ctx, sparse);
+    CLV_NEED(ctx, axes);
     CLV_TRY(check_axes(ctx, sparse, axes));
     double *means = CLV_NEW0(ctx, double, sparse->cols);
     CLV_TRY(means ? CLV_OK : CLV_ENOMEM);
@@ -438,8 +442,11 @@ clv_status clv_reduce_offset(clv_context *ctx, const clv_matrix *sparse, const c
 
 clv_status clv_reduce_like(clv_context *ctx, const clv_matrix *sparse, const clv_matrix *axes, const double *offset,
                            int64_t threads, clv_data **points) {
-    clv_kept kept = {.ctx = ctx};
     *points = NULL;
+    CLV_NEED(ctx, sparse);
+    CLV_NEED(ctx, axes);
+    CLV_NEED(ctx, offset);
+    clv_kept kept = {.ctx = ctx};
     CLV_TRY(check_axes(ctx, sparse, axes));
     double *from = CLV_TAKE(&kept, double, sparse->cols *BLOCK);
     double *to = CLV_TAKE(&kept, double, sparse->rows *BLOCK);

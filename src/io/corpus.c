@@ -271,6 +271,7 @@ static clv_status read_any(clv_corpus_builder *to, const char *path) {
 
 clv_status clv_read_corpus(clv_context *ctx, const char *path, clv_document_hook hook, void *user, clv_corpus **out) {
     *out = NULL;
+    CLV_NEED(ctx, path);
     clv_corpus_builder b;
     clv_corpus_begin(&b, ctx, hook, user);
     clv_status status = read_any(&b, path);

@@ -124,6 +124,9 @@ static clv_status put_table(labeling *l, const char *path, clv_bytes bytes, cons
 
 clv_status clv_write_labeled(clv_context *ctx, const char *path, const char *from, const clv_read_options *options,
                              const int32_t *labels, int64_t n, const clv_data *of, const char *const *classes) {
+    CLV_NEED(ctx, path);
+    CLV_NEED(ctx, from);
+    CLV_NEED(ctx, labels);
     static const clv_read_options none = {0};
     clv_source in;
     clv_bytes bytes;

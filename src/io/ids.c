@@ -110,9 +110,11 @@ static bool are_in_order(const matching *m, const int64_t *rows) {
 }
 
 clv_status clv_match_ids(clv_context *ctx, const clv_data *of, const clv_data *in, int64_t **rows) {
+    *rows = NULL;
+    CLV_NEED(ctx, of);
+    CLV_NEED(ctx, in);
     int64_t count[] = {clv_data_rows_read(of), clv_data_rows_read(in)};
     matching m = {.ctx = ctx, .of = of, .in = in, .n = count[!of->ids]};
-    *rows = NULL;
     if (!can_match(of, in)) {
         return CLV_OK;
     }

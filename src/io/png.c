@@ -182,6 +182,7 @@ static clv_status check_picture(clv_context *ctx, const clv_image *image) {
             "and 1, 3 or 4 channels are allowed",
             (long long)image->width, (long long)image->height, (long long)image->channels, (long long)limit);
     }
+    CLV_NEED(ctx, image->samples);
     return CLV_OK;
 }
 
@@ -215,6 +216,8 @@ clv_status clv_png_to_text(const clv_image *image, clv_text *out) {
 }
 
 clv_status clv_write_png(clv_context *ctx, const char *path, const clv_image *image) {
+    CLV_NEED(ctx, path);
+    CLV_NEED(ctx, image);
     return write_samples(ctx, path, image, 8, NULL);
 }
 

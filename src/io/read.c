@@ -187,9 +187,10 @@ clv_status clv_read(clv_context *ctx, const char *path, const clv_read_options *
 
 clv_status clv_read_named_labels(clv_context *ctx, const char *path, const clv_label_request *request, clv_data **rows,
                                  int32_t **labels) {
+    *rows = NULL;
+    CLV_NEED(ctx, path);
     clv_source in;
     clv_bytes bytes;
-    *rows = NULL;
     *labels = NULL;
     if (!clv_is_table(path) && !clv_has_extension(path, "npy")) {
         return clv_fail(ctx, CLV_EUSAGE, "%s: the name of a file of labels must end in .npy, .csv, .tsv or .txt", path);
@@ -206,8 +207,9 @@ clv_status clv_read_named_labels(clv_context *ctx, const char *path, const clv_l
 }
 
 clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32_t **labels) {
-    clv_data *rows;
     *n = 0;
+    CLV_NEED(ctx, path);
+    clv_data *rows;
     CLV_TRY(clv_read_named_labels(ctx, path, NULL, &rows, labels));
     *n = rows->matrix.rows;
     clv_data_free(rows);
@@ -216,6 +218,7 @@ clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32
 
 clv_status clv_read_image(clv_context *ctx, const char *path, clv_image *out) {
     *out = (clv_image){0};
+    CLV_NEED(ctx, path);
     bool npy = clv_has_extension(path, "npy");
     if (!npy && !clv_has_extension(path, pictures)) {
         return clv_fail(ctx, CLV_EUSAGE, "%s: the name of a picture must end in .png, .jpg, .jpeg or .npy", path);

@@ -142,15 +142,17 @@ static clv_status read_table(clv_context *ctx, const char *path, const clv_label
 static const clv_label_request truth = {.truth = 1};
 
 clv_status clv_read_classes(clv_context *ctx, const char *path, const clv_label_request *request, clv_data **out) {
-    static const clv_label_request none = {0};
     *out = NULL;
+    CLV_NEED(ctx, path);
+    static const clv_label_request none = {0};
     return clv_is_table(path) ? read_table(ctx, path, request ? request : &none, true, NULL, out)
                               : clv_read_targets(ctx, path, out);
 }
 
 clv_status clv_read_targets(clv_context *ctx, const char *path, clv_data **out) {
-    clv_data *read = NULL;
     *out = NULL;
+    CLV_NEED(ctx, path);
+    clv_data *read = NULL;
     if (clv_is_table(path)) {
         return read_table(ctx, path, &truth, false, NULL, out);
     }
@@ -167,6 +169,8 @@ static clv_status refuse_kind(clv_context *ctx, const char *name, const clv_data
 
 clv_status clv_read_targets_like(clv_context *ctx, const char *path, const clv_data *known, clv_data **out) {
     *out = NULL;
+    CLV_NEED(ctx, path);
+    CLV_NEED(ctx, known);
     if (known->classes && clv_is_table(path)) {
         return read_table(ctx, path, &truth, false, known, out);
     }

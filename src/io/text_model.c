@@ -87,6 +87,9 @@ static void put_model(sink *s, const clv_text_model *m) {
 }
 
 clv_status clv_text_model_write(clv_context *ctx, const char *path, const clv_text_model *model) {
+    CLV_NEED(ctx, path);
+    CLV_NEED(ctx, model);
+    CLV_NEED(ctx, model->terms);
     sink s = {0};
     CLV_TRY(clv_writer_open(ctx, path, &s.writer));
     put_model(&s, model);
@@ -258,9 +261,10 @@ static clv_status parse_checked(clv_context *ctx, clv_bytes bytes, clv_text_mode
 }
 
 clv_status clv_text_model_read(clv_context *ctx, const char *path, clv_text_model **out) {
+    *out = NULL;
+    CLV_NEED(ctx, path);
     clv_source in;
     clv_bytes bytes;
-    *out = NULL;
     CLV_TRY(clv_input_read(ctx, path, &in, &bytes));
     clv_status status = parse_checked(ctx, bytes, out);
     return clv_input_end(&in, status);

@@ -309,6 +309,8 @@ clv_status clv_writer_finish(clv_writer *writer, clv_status status) {
 }
 
 clv_status clv_write_text(clv_context *ctx, const char *path, const char *text, size_t size) {
+    CLV_NEED(ctx, path);
+    CLV_NEED_AS(ctx, size == 0 || text, "text");
     clv_writer *writer;
     CLV_TRY(clv_writer_open(ctx, path, &writer));
     clv_writer_put(writer, text, size);

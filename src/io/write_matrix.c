@@ -185,10 +185,14 @@ static clv_status write_matrix(clv_context *ctx, const char *path, const clv_mat
 }
 
 clv_status clv_write_dense(clv_context *ctx, const char *path, const clv_matrix *matrix) {
+    CLV_NEED(ctx, path);
+    CLV_NEED(ctx, matrix);
     return write_matrix(ctx, path, matrix, true);
 }
 
 clv_status clv_write_matrix(clv_context *ctx, const char *path, const clv_matrix *matrix) {
+    CLV_NEED(ctx, path);
+    CLV_NEED(ctx, matrix);
     return write_matrix(ctx, path, matrix, false);
 }
 
@@ -207,6 +211,8 @@ static clv_status make_and_put(clv_writer *writer, clv_data *room, int64_t rows,
 
 clv_status clv_write_rows(clv_context *ctx, const char *path, int64_t rows, int64_t cols, int64_t block,
                           clv_make_rows make, void *user) {
+    CLV_NEED(ctx, path);
+    CLV_NEED(ctx, make);
     char separator = separator_for(path);
     if (!clv_has_extension(path, "npy|csv|tsv")) {
         return clv_fail(ctx, CLV_EUSAGE, "%s: the name of rows to write must end in .npy, .csv or .tsv", path);
@@ -312,6 +318,8 @@ static void put_npy_labels(clv_writer *writer, const int32_t *labels, int64_t n,
 
 clv_status clv_write_labels_of(clv_context *ctx, const char *path, const int32_t *labels, int64_t n, const clv_data *of,
                                const char *const *classes) {
+    CLV_NEED(ctx, path);
+    CLV_NEED(ctx, labels);
     bool npy = clv_has_extension(path, "npy"), standard = strcmp(path, "-") == 0;
     if (!npy && !standard && !clv_has_extension(path, "csv|tsv|txt")) {
         return clv_fail(ctx, CLV_EUSAGE, "%s: the name of labels to write must end in .npy, .csv, .tsv or .txt", path);
@@ -327,6 +335,8 @@ clv_status clv_write_labels_of(clv_context *ctx, const char *path, const int32_t
 }
 
 clv_status clv_write_labels(clv_context *ctx, const char *path, const int32_t *labels, int64_t n) {
+    CLV_NEED(ctx, path);
+    CLV_NEED(ctx, labels);
     return clv_write_labels_of(ctx, path, labels, n, NULL, NULL);
 }
 
@@ -417,6 +427,8 @@ static clv_status write_table(clv_context *ctx, const char *path, const clv_matr
 
 clv_status clv_write_named(clv_context *ctx, const char *path, const clv_matrix *m, const clv_data *rows, double lost,
                            const char *const *columns) {
+    CLV_NEED(ctx, path);
+    CLV_NEED_AS(ctx, m, "matrix");
     clv_data *all = NULL;
     bool dropped = rows && clv_data_rows_read(rows) > m->rows;
     clv_status status = dropped ? spread(ctx, m, rows, lost, &all) : CLV_OK;
@@ -455,10 +467,14 @@ static clv_status write_label_picture(clv_context *ctx, const char *path, int64_
 
 clv_status clv_write_label_image(clv_context *ctx, const char *path, int64_t width, int64_t height,
                                  const int32_t *labels) {
+    CLV_NEED(ctx, path);
+    CLV_NEED(ctx, labels);
     return write_label_picture(ctx, path, width, height, labels, clv_png_write_labels);
 }
 
 clv_status clv_write_label_colors(clv_context *ctx, const char *path, int64_t width, int64_t height,
                                   const int32_t *labels) {
+    CLV_NEED(ctx, path);
+    CLV_NEED(ctx, labels);
     return write_label_picture(ctx, path, width, height, labels, clv_png_write_colors);
 }

@@ -119,6 +119,7 @@ clv_status clv_data_copy(clv_context *ctx, const char *name, const clv_matrix *f
 }
 
 clv_status clv_data_of(clv_context *ctx, const clv_matrix *matrix, const char *const *columns, clv_data **out) {
+    CLV_NEED(ctx, matrix);
     CLV_TRY(clv_data_new(ctx, "the points", out));
     clv_data *data = *out;
     data->matrix = *matrix;

@@ -437,6 +437,8 @@ size_t clv_memory(const clv_method *method, const clv_input *input, const void *
 
 clv_status clv_choose_affinity(clv_context *ctx, const clv_method *method, const clv_matrix *points,
                                const void *options, clv_affinity_options *how) {
+    CLV_NEED(ctx, how);
+    CLV_NEED_AS(ctx, how->kind != CLV_AFFINITY_AUTO || points, "points");
     clv_options_room own;
     CLV_TRY(clv_method_adopt(ctx, method, options, &own));
     if (how->kind == CLV_AFFINITY_AUTO && method->choose) {
@@ -448,6 +450,7 @@ clv_status clv_choose_affinity(clv_context *ctx, const clv_method *method, const
 
 clv_status clv_suit_affinity(clv_context *ctx, const clv_method *method, const clv_matrix *points, const void *options,
                              clv_affinity_options *how) {
+    CLV_NEED(ctx, how);
     clv_options_room own;
     CLV_TRY(clv_choose_affinity(ctx, method, points, options, how));
     CLV_TRY(clv_method_adopt(ctx, method, options, &own));

@@ -537,6 +537,7 @@ clv_status clv_solve_range(clv_context *ctx, const clv_method *method, const clv
                            clv_result **out) {
     *affinity = NULL;
     *out = NULL;
+    CLV_NEED(ctx, method);
     CLV_TRY(check(ctx, method, input, options, least, most, how));
     int64_t n = input->points->rows, half = n - n / 2; /* of more, all runs would find the same by having the same */
     clv_affinity_options chosen = how ? *how : (clv_affinity_options){0};

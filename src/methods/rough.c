@@ -126,8 +126,10 @@ static clv_status make(clv_context *ctx, const clv_method *method, const clv_inp
 
 clv_status clv_solve_roughly(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,
                              clv_result **out) {
-    clv_options_room own;
     *out = NULL;
+    CLV_NEED(ctx, method);
+    CLV_NEED(ctx, input);
+    clv_options_room own;
     CLV_TRY(clv_method_adopt(ctx, method, options, &own));
     int64_t n = input->points ? input->points->rows : input->plan ? input->plan->n : 0;
     if (method->takes != CLV_TAKES_AFFINITY || n < 1) {

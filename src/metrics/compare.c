@@ -134,6 +134,8 @@ const clv_metric *clv_metrics(size_t *count) {
 
 clv_status clv_compare(clv_context *ctx, const int32_t *truth, const int32_t *labels, int64_t n, clv_scores *out) {
     *out = (clv_scores){.n = n};
+    CLV_NEED(ctx, truth);
+    CLV_NEED(ctx, labels);
     if (n < 1) {
         return clv_fail(ctx, CLV_EDATA, "there are %lld labels to compare: at least 1 is needed", (long long)n);
     }

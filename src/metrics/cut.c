@@ -55,6 +55,8 @@ static double add_up(cut *c) {
 
 clv_status clv_ncut_value(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t threads,
                           double *out) {
+    CLV_NEED(ctx, a);
+    CLV_NEED(ctx, labels);
     cut c = {.ctx = ctx, .kept.ctx = ctx, .n = clv_affinity_size(a)};
     if (clv_affinity_context(a) != ctx) {
         return clv_fail(ctx, CLV_EUSAGE, "the affinity was made in another context than its cut is asked for in");

@@ -115,6 +115,8 @@ static double mean_width(const silhouette *s) {
 
 clv_status clv_silhouette(clv_context *ctx, const clv_matrix *points, const int32_t *labels, int64_t threads,
                           double *out) {
+    CLV_NEED(ctx, points);
+    CLV_NEED(ctx, labels);
     silhouette s = {.ctx = ctx, .kept.ctx = ctx, .n = points->rows, .threads = clv_threads(threads)};
     CLV_TRY(clv_labels_check(ctx, "labels", labels, s.n));
     CLV_TRY(clv_csr_check(ctx, "the points", points, false));

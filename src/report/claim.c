@@ -364,6 +364,8 @@ static clv_status get_metrics(const clv_place *at) {
 }
 
 clv_status clv_claim_compare(clv_context *ctx, clv_claim *claim, const int32_t *truth, clv_verdict *out) {
+    CLV_NEED(ctx, claim);
+    CLV_NEED(ctx, truth);
     clv_scores scores;
     size_t count;
     const clv_metric *known = clv_metrics(&count);
@@ -553,9 +555,10 @@ clv_status clv_claim_parse(clv_context *ctx, const char *name, const char *text,
 }
 
 clv_status clv_claim_read(clv_context *ctx, const char *path, clv_claim **out) {
+    *out = NULL;
+    CLV_NEED(ctx, path);
     clv_source in;
     clv_bytes bytes;
-    *out = NULL;
     CLV_TRY(clv_input_open(ctx, path, &in));
     clv_status status = clv_input_content(&in, &bytes);
     if (status == CLV_OK) {

@@ -357,9 +357,10 @@ static void put_data(clv_text *text, const clv_report *report) {
 }
 
 clv_status clv_report_json(clv_context *ctx, const clv_report *report, char **out, size_t *size) {
+    *out = NULL;
+    CLV_NEED(ctx, report);
     const clv_result *result = report->result;
     clv_text text = {.ctx = ctx};
-    *out = NULL;
     CLV_TRY(clv_report_check(ctx, report));
     clv_text_add(&text, "{\"cleave\": \"%s\", ", clv_version());
     put_string_field(&text, "method", result->method, ", ");

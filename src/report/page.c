@@ -180,8 +180,9 @@ static clv_status put_parts(const clv_page *page) {
 }
 
 clv_status clv_report_html(clv_context *ctx, const clv_report *report, char **out, size_t *size) {
-    clv_text text = {.ctx = ctx};
     *out = NULL;
+    CLV_NEED(ctx, report);
+    clv_text text = {.ctx = ctx};
     CLV_TRY(clv_report_check(ctx, report));
     clv_page page = {.ctx = ctx,
                      .text = &text,

@@ -269,6 +269,7 @@ static clv_status read_all(reading *r, const char *const *paths, int soft, clv_d
     r->reference = -1;
     for (int64_t m = 0; m < r->count; m++) {
         partition *p = &r->parts[m];
+        CLV_NEED_AS(r->ctx, paths[m], "paths[]");
         p->path = paths[m];
         CLV_TRY(read_part(r->ctx, soft, p));
         any = any || p->soft;
@@ -281,6 +282,7 @@ static clv_status read_all(reading *r, const char *const *paths, int soft, clv_d
 clv_status clv_read_partitions(clv_context *ctx, const char *const *paths, int64_t count, int soft, clv_data **points,
                                clv_data **widths) {
     *points = *widths = NULL;
+    CLV_NEED(ctx, paths);
     if (count < 1) {
         return clv_fail(ctx, CLV_EUSAGE, "a consensus needs at least one input");
     }

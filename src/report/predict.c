@@ -17,6 +17,7 @@ int clv_claim_needs_points(const clv_claim *claim) {
 }
 
 clv_status clv_claim_can_predict(clv_context *ctx, const clv_claim *claim) {
+    CLV_NEED(ctx, claim);
     const clv_method *method = clv_claim_method(claim);
     const char *kind = clv_claim_option(claim, "affinity");
     if (!method || !method->predict) {
@@ -61,10 +62,11 @@ static clv_status predict_by_affinity(clv_context *ctx, const clv_claim *claim, 
 
 clv_status clv_claim_predict(clv_context *ctx, const clv_claim *claim, const clv_matrix *points, const clv_fresh *fresh,
                              int64_t memory, int64_t threads, clv_result **out) {
+    *out = NULL;
+    CLV_NEED(ctx, claim);
     const clv_method *method = clv_claim_method(claim);
     clv_options_room options;
     clv_verdict doubt = {0};
-    *out = NULL;
     CLV_TRY(clv_claim_can_predict(ctx, claim));
     if (clv_claim_needs_points(claim) && (!points || points->rows != claim->result->n)) {
         return clv_fail(

@@ -258,10 +258,11 @@ static void put_warnings(clv_text *text, const clv_report *report) {
 }
 
 clv_status clv_report_table(clv_context *ctx, const clv_report *report, char **out, size_t *size) {
+    *out = NULL;
+    CLV_NEED(ctx, report);
     clv_text text = {.ctx = ctx};
     const char *name;
     double value;
-    *out = NULL;
     CLV_TRY(clv_report_check(ctx, report));
     put_run(&text, report);
     put_certificate(&text, report->result);

@@ -11,10 +11,11 @@ static void put_cell(clv_text *text, double value, char end) {
 }
 
 clv_status clv_report_trace(clv_context *ctx, const clv_report *report, char **out, size_t *size) {
+    *out = NULL;
+    CLV_NEED(ctx, report);
     const clv_result *result = report->result;
     clv_text text = {.ctx = ctx};
     int extras = 0;
-    *out = NULL;
     if (!result) {
         return clv_fail(ctx, CLV_EUSAGE, "there is no result to trace");
     }

@@ -557,6 +557,8 @@ void clv_claim_set_bound(clv_claim *claim, int again) {
 
 clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, const clv_input *data, int64_t memory,
                             int64_t threads, clv_verdict *out) {
+    CLV_NEED(ctx, claim);
+    CLV_NEED(ctx, data);
     const clv_method *method = clv_claim_method(claim);
     if (!method) {
         *out = (clv_verdict){.objective.value = NAN, .certificate.value = NAN};

@@ -311,6 +311,27 @@ static void test_unknown_objects(void **state) {
     }
 }
 
+/* Nor where a shift makes all objects similar, as dominant's does; and what it says of the others is true. */
+static void test_unknown_objects_under_a_shift(void **state) {
+    world *w = *state;
+    for (uint64_t seed = 0; seed < 30; seed++) {
+        draw(w, 12, 3, 0.5, seed);
+        for (int e = 9 * w->inputs; e < 11 * w->inputs; e++) {
+            w->labels[e] = -1;
+        }
+        const clv_matrix points = {.rows = w->n, .cols = w->inputs, .values = w->labels};
+        clv_consensus_options options = choose(2);
+        options.method = CLV_CONSENSUS_DOMINANT;
+        clv_result *result = solve(w, &options), *found = NULL;
+        assert_true(result->labels[9] == -1 && result->labels[10] == -1);
+        assert_int_equal(clv_consensus_evaluate(w->ctx, &(clv_input){.points = &points}, &options, result, &found),
+                         CLV_OK);
+        assert_close(found->objective.value, result->objective.value, 1e-12);
+        clv_result_free(found);
+        clv_result_free(result);
+    }
+}
+
 /* Whatever the limit, there are labels, with what is said of them; a bound is not worth the time. */
 static void test_limits_leave_a_result(void **state) {
     world *w = *state;
@@ -376,6 +397,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_other_methods, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_perfect_agreement, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_unknown_objects, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_unknown_objects_under_a_shift, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_limits_leave_a_result, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
     };

@@ -1,5 +1,6 @@
 /* PNG and JPEG: the same bytes to both readers. */
 #include "fuzz.h"
+#include "mutate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     fuzz_memory memory;
@@ -16,4 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     clv_release(ctx, image.samples);
     fuzz_close(ctx, &memory);
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most, unsigned seed) {
+    return fuzz_mutate(fuzz_mutate_png, bytes, size, most, seed);
 }

@@ -1,6 +1,7 @@
 /* Fuzz target: results read back from JSON, and judged against a small data set when they parse. */
 #include "base/options.h"
 #include "engine/result.h"
+#include "mutate.h"
 #include "report/report.h"
 
 #include <stdlib.h>
@@ -125,4 +126,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     check(now == 0);
     clv_context_free(ctx);
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most, unsigned seed) {
+    return fuzz_mutate(fuzz_mutate_json, bytes, size, most, seed);
 }

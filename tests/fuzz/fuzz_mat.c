@@ -1,5 +1,6 @@
 /* MATLAB files, with and without the name of a variable. */
 #include "fuzz.h"
+#include "mutate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     fuzz_memory memory;
@@ -10,4 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     fuzz_check(ctx, clv_mat_parse(ctx, input, "x", &data), data);
     fuzz_close(ctx, &memory);
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most, unsigned seed) {
+    return fuzz_mutate(fuzz_mutate_mat, bytes, size, most, seed);
 }

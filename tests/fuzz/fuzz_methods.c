@@ -1,5 +1,6 @@
-/* Fuzz target: a tiny problem and options of any method, from bytes. Whatever a run says of itself is read back from
- * its JSON and verified: an honest result is accepted. Then the result labels new objects. */
+/* Fuzz target, one for each method (FUZZ_METHOD is its name): a tiny problem and options, from bytes. Whatever a run
+ * says of itself is read back from its JSON and verified: an honest result is accepted. Then the result labels new
+ * objects. */
 #include "fuzz.h"
 
 #include "methods/methods.h"
@@ -8,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_N = 14, MOST_P = 4, MOST_POLLS = 3000, MOST_CHANGES = 6 };
+enum { MOST_N = 14, MOST_P = 4, MOST_POLLS = 3000, MOST_CHANGES = 6, MOST_RESTARTS = 3 };
 
 typedef struct bytes_left {
     const uint8_t *at;
@@ -32,8 +33,11 @@ static double number(bytes_left *from) {
 
 typedef struct problem {
     const clv_method *method;
-    double points[MOST_N * MOST_P], targets[MOST_N];
-    clv_matrix x, y;
+    double points[MOST_N * MOST_P], targets[MOST_N], given[MOST_N];
+    float floats[MOST_N * MOST_P];
+    int64_t row_starts[MOST_N + 1];
+    int32_t columns[MOST_N * MOST_P];
+    clv_matrix x, y, weights;
     clv_input input;
     clv_options_room options;
     clv_affinity_options how;
@@ -53,7 +57,7 @@ static void change(clv_context *ctx, const clv_option_table *table, void *option
     const clv_option *option = &table->options[next(from) % table->count];
     unsigned choice = next(from);
     char text[64] = "";
-    if (option->kind == CLV_OPTION_TEXT || strcmp(option->name, "threads") == 0 || strcmp(option->name, "home") == 0 ||
+    if (option->kind == CLV_OPTION_TEXT || strcmp(option->name, "threads") == 0 ||
         strcmp(option->name, "time-limit") == 0 || strcmp(option->name, "max-iter") == 0) {
         return;
     }
@@ -72,10 +76,38 @@ static void change(clv_context *ctx, const clv_option_table *table, void *option
     clv_options_set(ctx, table, options, option->name, text);
 }
 
+/* The same points as floats, or without their zeros; and objects that count more or less. */
+static void lay_out(unsigned form, bytes_left *from, problem *p) {
+    int64_t count = p->x.rows * p->x.cols, filled = 0;
+    if (form % 4 == 1) {
+        for (int64_t i = 0; i < count; i++) {
+            p->floats[i] = (float)p->points[i];
+        }
+        p->x.scalar = CLV_F32;
+        p->x.values = p->floats;
+    } else if (form % 4 == 2) {
+        for (int64_t i = 0; i < count; i++) {
+            if (p->points[i] != 0) {
+                p->columns[filled] = (int32_t)(i % p->x.cols);
+                p->points[filled++] = p->points[i];
+            }
+            p->row_starts[i / p->x.cols + 1] = filled;
+        }
+        p->x.start = p->row_starts;
+        p->x.index = p->columns;
+    }
+    if (form & 4 && p->method->abilities & CLV_WEIGHS_OBJECTS) {
+        for (int64_t i = 0; i < p->x.rows; i++) {
+            p->given[i] = (double)(next(from) % 8) / 2;
+        }
+        p->weights = (clv_matrix){.rows = p->x.rows, .cols = 1, .values = p->given};
+        p->input.weights = &p->weights;
+    }
+}
+
 static void pose(clv_context *ctx, bytes_left *from, problem *p) {
-    size_t methods;
-    const clv_method *const *list = clv_methods(&methods);
-    p->method = list[next(from) % methods];
+    p->method = clv_method_find(FUZZ_METHOD);
+    next(from); /* once said which method */
     int64_t n = 3 + next(from) % (MOST_N - 2), cols = 1 + next(from) % MOST_P;
     unsigned changes = next(from) % (MOST_CHANGES + 1);
     clv_method_defaults(p->method, p->options.bytes, p->method->options->size);
@@ -87,7 +119,9 @@ static void pose(clv_context *ctx, bytes_left *from, problem *p) {
         change(ctx, clv_control_table(), p->options.bytes, from);
         change(ctx, clv_affinity_table(), &p->how, from);
     }
-    clv_options_set(ctx, clv_control_table(), p->options.bytes, "threads", "1");
+    clv_control *control = (clv_control *)(void *)p->options.bytes;
+    control->threads = 1;
+    control->restarts = control->restarts < MOST_RESTARTS ? control->restarts : MOST_RESTARTS;
     p->how.threads = 1;
     p->how.memory = 4 << 20;
     p->how.kind = p->how.kind == CLV_AFFINITY_PRECOMPUTED ? CLV_AFFINITY_GAUSSIAN : p->how.kind;
@@ -100,6 +134,7 @@ static void pose(clv_context *ctx, bytes_left *from, problem *p) {
     p->x = (clv_matrix){.rows = n, .cols = cols, .values = p->points};
     p->y = (clv_matrix){.rows = n, .cols = 1, .values = p->targets};
     p->input = (clv_input){.points = &p->x, .targets = p->method->takes == CLV_TAKES_SAMPLES ? &p->y : NULL};
+    lay_out(next(from), from, p);
 }
 
 static clv_status solve(clv_context *ctx, problem *p, clv_result **out) {

@@ -1,5 +1,6 @@
 /* .npy as a matrix, as labels and as a picture. */
 #include "fuzz.h"
+#include "mutate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     fuzz_memory memory;
@@ -16,4 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     clv_release(ctx, image.samples);
     fuzz_close(ctx, &memory);
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most, unsigned seed) {
+    return fuzz_mutate(fuzz_mutate_npy, bytes, size, most, seed);
 }

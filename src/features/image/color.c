@@ -80,6 +80,7 @@ static clv_status fill_pixels(clv_context *ctx, const clv_image *image, void (*c
 }
 
 clv_status clv_image_hsv(clv_context *ctx, const clv_image *image, clv_data **out) {
+    CLV_NEED(ctx, image);
     return fill_pixels(ctx, image, to_hsv, out);
 }
 
@@ -93,6 +94,7 @@ static void to_cone(const double rgb[3], double point[3]) {
 }
 
 clv_status clv_image_points(clv_context *ctx, const clv_image *image, clv_data **out) {
+    CLV_NEED(ctx, image);
     return fill_pixels(ctx, image, to_cone, out);
 }
 

@@ -66,6 +66,8 @@ static clv_status new_histograms(clv_context *ctx, const clv_regions *regions, c
 clv_status clv_region_histograms(clv_context *ctx, const clv_image *image, const clv_regions *regions, int64_t bins,
                                  int64_t threads, clv_data **out) {
     *out = NULL;
+    CLV_NEED(ctx, image);
+    CLV_NEED(ctx, regions);
     CLV_TRY(clv_regions_check(ctx, image, regions));
     if (bins < 1 || bins > MOST_BINS) {
         return clv_fail(ctx, CLV_EUSAGE, "bins = %lld is not allowed: it must be 1 to %d", (long long)bins,
@@ -111,6 +113,8 @@ static void fill_textures(const clv_regions *regions, const uint8_t *codes, int6
 clv_status clv_region_textures(clv_context *ctx, const clv_image *image, const clv_regions *regions, int64_t threads,
                                clv_data **out) {
     *out = NULL;
+    CLV_NEED(ctx, image);
+    CLV_NEED(ctx, regions);
     CLV_TRY(clv_regions_check(ctx, image, regions));
     uint8_t *codes = CLV_NEW(ctx, uint8_t, image->width * image->height);
     int64_t *sizes = CLV_NEW(ctx, int64_t, regions->count);
@@ -177,8 +181,11 @@ static clv_status fill_points(clv_context *ctx, const clv_image *image, const cl
 
 clv_status clv_region_points(clv_context *ctx, const clv_image *image, const clv_regions *regions,
                              const clv_region_weights *given, int64_t threads, clv_data **out) {
-    clv_region_weights own, *weights = &own;
     *out = NULL;
+    CLV_NEED(ctx, image);
+    CLV_NEED(ctx, regions);
+    CLV_NEED_AS(ctx, given, "weights");
+    clv_region_weights own, *weights = &own;
     CLV_TRY(clv_options_adopt(ctx, clv_region_table(), given, weights));
     CLV_TRY(clv_options_check(ctx, clv_region_table(), weights));
     CLV_TRY(clv_regions_check(ctx, image, regions));

@@ -40,6 +40,8 @@ static bool is_edge(const clv_image *image, const int32_t *labels, int64_t i) {
 
 /* A bright line with dark edges is seen on any picture. */
 clv_status clv_image_overlay(clv_context *ctx, const clv_image *image, const int32_t *labels, clv_image *out) {
+    CLV_NEED(ctx, image);
+    CLV_NEED(ctx, labels);
     static const double line[3] = {255, 225, 0}, edge[3] = {0, 0, 0};
     CLV_TRY(make_rgb(ctx, image, out));
     for (int64_t i = 0; i < image->width * image->height; i++) {
@@ -69,6 +71,8 @@ static void add_colors(const clv_image *image, const int32_t *labels, segment *s
 }
 
 clv_status clv_image_fill(clv_context *ctx, const clv_image *image, const int32_t *labels, clv_image *out) {
+    CLV_NEED(ctx, image);
+    CLV_NEED(ctx, labels);
     int64_t most = -1;
     CLV_TRY(make_rgb(ctx, image, out));
     for (int64_t i = 0; i < image->width * image->height; i++) {

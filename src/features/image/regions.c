@@ -198,6 +198,7 @@ static clv_status fill_adjacency(clv_context *ctx, const clv_regions *regions, c
 
 clv_status clv_region_adjacency(clv_context *ctx, const clv_regions *regions, clv_data **out) {
     *out = NULL;
+    CLV_NEED(ctx, regions);
     clv_kept work = {.ctx = ctx};
     clv_status status = fill_adjacency(ctx, regions, &work, out);
     clv_free_kept(&work);
@@ -301,6 +302,7 @@ static void forget_pieces(tidying *t) {
 }
 
 clv_status clv_labels_tidy(clv_context *ctx, int64_t width, int64_t height, int64_t least, int fill, int32_t *labels) {
+    CLV_NEED(ctx, labels);
     tidying t = {.ctx = ctx, .kept.ctx = ctx, .least = least, .fill = fill != 0, .labels = labels};
     bool left = true;
     clv_status status = CLV_OK;

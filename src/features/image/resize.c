@@ -84,6 +84,7 @@ static clv_status resample_columns(clv_context *ctx, const float *rows, const ax
 
 clv_status clv_image_resize(clv_context *ctx, const clv_image *image, int64_t width, int64_t height, clv_image *out) {
     *out = (clv_image){0};
+    CLV_NEED(ctx, image);
     CLV_TRY(clv_image_check(ctx, image));
     if (width < 1 || height < 1 || width > most_side || height > most_side || width > INT32_MAX / height) {
         return clv_fail(

@@ -138,9 +138,11 @@ static clv_status check(clv_context *ctx, const clv_regions *regions, const clv_
 
 clv_status clv_region_similarity(clv_context *ctx, const clv_regions *regions, const clv_matrix *points, int64_t reach,
                                  double sigma, clv_data **out) {
+    *out = NULL;
+    CLV_NEED(ctx, regions);
+    CLV_NEED(ctx, points);
     double median = 1;
     clv_data *touching = NULL;
-    *out = NULL;
     CLV_TRY(check(ctx, regions, points, reach, sigma));
     CLV_TRY(median_pair(ctx, points, &median));
     CLV_TRY(clv_region_adjacency(ctx, regions, &touching));

@@ -203,8 +203,10 @@ static clv_status compute(slic *s, const clv_image *image, int64_t rounds, clv_r
 
 clv_status clv_superpixels(clv_context *ctx, const clv_image *image, const clv_superpixel_options *given,
                            clv_regions **out) {
-    clv_superpixel_options own, *options = &own;
     *out = NULL;
+    CLV_NEED(ctx, image);
+    CLV_NEED_AS(ctx, given, "options");
+    clv_superpixel_options own, *options = &own;
     CLV_TRY(clv_options_adopt(ctx, clv_superpixel_table(), given, options));
     CLV_TRY(clv_options_check(ctx, clv_superpixel_table(), options));
     CLV_TRY(clv_image_check(ctx, image));

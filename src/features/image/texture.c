@@ -34,6 +34,7 @@ static uint8_t pattern_at(const uint8_t *at, int64_t stride) {
 }
 
 clv_status clv_image_lbp(clv_context *ctx, const clv_image *image, int64_t threads, uint8_t *codes) {
+    CLV_NEED(ctx, image);
     CLV_TRY(clv_image_check(ctx, image));
     int64_t width = image->width, height = image->height, stride = width + 2;
     uint8_t *gray = CLV_NEW0(ctx, uint8_t, stride * (height + 2)); /* with a black frame */

@@ -96,6 +96,8 @@ static clv_status sort_documents(counting *c, const int32_t *labels, int64_t k) 
 
 clv_status clv_cluster_terms(clv_context *ctx, const clv_matrix *documents, const int32_t *labels, int64_t k,
                              int64_t top, int32_t *terms, double *scores) {
+    CLV_NEED(ctx, documents);
+    CLV_NEED(ctx, labels);
     counting c = {.kept.ctx = ctx, .x = documents};
     CLV_TRY(clv_is_sparse(documents) ? clv_csr_check(ctx, "the documents", documents, false)
                                      : clv_fail(ctx, CLV_EUSAGE, "the documents are dense; a sparse matrix is needed"));

@@ -139,8 +139,9 @@ static clv_status take_terms(clv_tfidf *t) {
 }
 
 clv_status clv_tfidf_new(clv_context *ctx, const clv_tfidf_options *options, clv_tfidf **out) {
-    clv_tfidf_options own;
     *out = NULL;
+    CLV_NEED(ctx, options);
+    clv_tfidf_options own;
     CLV_TRY(clv_options_adopt(ctx, clv_tfidf_table(), options, &own));
     CLV_TRY(clv_options_check(ctx, clv_tfidf_table(), &own));
     clv_tfidf *t = CLV_NEW0(ctx, clv_tfidf, 1);
@@ -306,6 +307,7 @@ static bool is_latin1(const clv_tfidf *t, const clv_document *document, size_t *
 }
 
 clv_status clv_tfidf_add(clv_tfidf *t, const clv_document *document) {
+    CLV_NEED(t->ctx, document);
     size_t invalid;
     bool latin1 = is_latin1(t, document, &invalid);
     if (invalid && t->options.encoding == CLV_ENCODING_UTF8) {

@@ -5,6 +5,7 @@
 #include "affinity/affinity.h"
 #include "linalg/linalg.h"
 
+#include <math.h>
 #include <string.h>
 
 const clv_method *clv_consensus_inner(const clv_consensus_options *options) {
@@ -53,15 +54,17 @@ static void set_options(const clv_consensus_options *options, const clv_method *
     }
 }
 
-/* symnmf has memberships, and so a label, of every object: those that no input knows are left out. */
+/* symnmf has memberships, and so a label, of every object, and where dominant adds a shift all objects are similar:
+ * those that no input knows are left out. */
 static void leave_out(const clv_groups *g, clv_result *result) {
     for (int64_t i = 0; i < g->n; i++) {
         result->labels[i] = g->group[i] < 0 ? -1 : result->labels[i];
     }
 }
 
-/* The labels as symnmf gave them: those that are left out by the largest membership. */
-static clv_status labels_before(const clv_groups *g, const clv_result *answer, int32_t *labels) {
+/* The labels as the method gave them: those that are left out by the largest membership; with none, dominant had left
+ * them out as well. */
+static clv_status labels_before(const clv_groups *g, const clv_result *answer, int32_t without, int32_t *labels) {
     const clv_matrix *membership = clv_result_matrix(answer, "membership");
     double *row = CLV_NEW(g->ctx, double, answer->k);
     if (!row) {
@@ -72,9 +75,11 @@ static clv_status labels_before(const clv_groups *g, const clv_result *answer, i
         labels[i] = answer->labels[i];
         if (g->group[i] < 0 && fits) {
             clv_matrix_row(membership, i, row);
-            labels[i] = 0;
-            for (int32_t c = 1; c < answer->k; c++) {
-                labels[i] = row[c] > row[labels[i]] ? c : labels[i];
+            double most = 0;
+            labels[i] = without;
+            for (int32_t c = 0; c < answer->k; c++) {
+                labels[i] = row[c] > most ? c : labels[i];
+                most = fmax(most, row[c]);
             }
         }
     }
@@ -91,7 +96,7 @@ clv_status clv_consensus_solve_inner(const clv_groups *g, const clv_consensus_op
     if (status == CLV_OK) {
         status = method->solve(g->ctx, &(clv_input){.affinity = a.affinity}, own.bytes, out);
     }
-    if (status == CLV_OK && method == &clv_symnmf_method) {
+    if (status == CLV_OK) {
         leave_out(g, *out);
     }
     clv_association_free(&a);
@@ -106,9 +111,9 @@ clv_status clv_consensus_evaluate_inner(const clv_groups *g, const clv_consensus
     clv_result whole = *answer;
     set_options(options, method, &own);
     clv_status status = clv_association_new(g, method == &clv_dominant_method, options->control.threads, &a);
-    int32_t *labels = status == CLV_OK && method == &clv_symnmf_method ? CLV_NEW(g->ctx, int32_t, g->n) : NULL;
-    if (status == CLV_OK && method == &clv_symnmf_method) {
-        status = labels ? labels_before(g, answer, labels) : CLV_ENOMEM;
+    int32_t *labels = status == CLV_OK ? CLV_NEW(g->ctx, int32_t, g->n) : NULL;
+    if (status == CLV_OK) {
+        status = labels ? labels_before(g, answer, method == &clv_symnmf_method ? 0 : -1, labels) : CLV_ENOMEM;
         whole.labels = labels;
     }
     if (status == CLV_OK) {

@@ -28,16 +28,19 @@ static clv_status norm_by(clv_context *ctx, double (*square)(const clv_ksupport_
 }
 
 clv_status clv_ksupport_norm(clv_context *ctx, const double *w, int64_t p, int64_t k, int64_t threads, double *out) {
+    CLV_NEED(ctx, w);
     return norm_by(ctx, clv_ksupport_square, w, p, k, threads, out);
 }
 
 clv_status clv_ksupport_dual_norm(clv_context *ctx, const double *g, int64_t p, int64_t k, int64_t threads,
                                   double *out) {
+    CLV_NEED(ctx, g);
     return norm_by(ctx, clv_ksupport_dual_square, g, p, k, threads, out);
 }
 
 clv_status clv_ksupport_prox(clv_context *ctx, const double *v, int64_t p, int64_t k, double lambda,
                              clv_ksupport_form form, int64_t threads, double *out) {
+    CLV_NEED(ctx, v);
     clv_ksupport_set set;
     if (!(lambda > 0) || !isfinite(lambda)) {
         return clv_fail(ctx, CLV_EUSAGE, "lambda = %g is not a positive number", lambda);

@@ -262,9 +262,10 @@ static int64_t add_magnitudes(const clv_matrix *a, const clv_matrix *b, int64_t 
 }
 
 clv_status clv_pursuit_affinity(clv_context *ctx, const clv_matrix *w, clv_data **out) {
+    *out = NULL;
+    CLV_NEED(ctx, w);
     clv_data *turned = NULL, *again = NULL;
     int64_t n = w->rows;
-    *out = NULL;
     if (!clv_is_sparse(w) || w->rows != w->cols) {
         return clv_fail(ctx, CLV_EDATA, "the affinity of a pursuit is made of its sparse n x n weights");
     }

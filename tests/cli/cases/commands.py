@@ -243,6 +243,24 @@ def another_affinity_is_suggested_where_passes_take_long():
 
 
 @case
+def a_bound_that_labels_refute_is_none():
+    """Nearly all similarity is that of objects to themselves: more eigenvalues crowd at 1 than a solver tells apart."""
+    for seed in range(6):
+        draw = random.Random(seed)
+        for n, small in ((60, 1e-11), (200, 1e-10), (400, 1e-9)):
+            rows = [[0.0] * n for _ in range(n)]
+            for i in range(n):
+                for j in range(i + 1):
+                    rows[i][j] = rows[j][i] = 1 + draw.random() if i == j else small * draw.random() ** 8
+            npy("a.npy", rows)
+            cleave("ncut", "a.npy", "-k", 3, "--affinity", "precomputed", "--seed", seed + 1, "--json", "r.json", "-q")
+            result = json.loads(read("r.json"))
+            bound, cut = result["bound"]["value"], result["objective"]["value"]
+            check(0 <= bound <= cut * (1 + 1e-9) + 3e-12, f"bound {bound}, cut {cut}")
+            cleave("verify", "r.json", "a.npy", out="^accepted")
+
+
+@case
 def verify_within_a_budget():
     blobs_npy()
     for home in ("dense-f32", "computed", "auto"):

@@ -238,7 +238,8 @@ static clv_status run_step(void *state, clv_iterate *out) {
         out->stalled = false;
     }
     CLV_TRY(settle(run));
-    out->stalled = out->stalled || (run->problem->options.rule == CLV_KSUPPORT_GAP && (is_stuck(run) || is_worn_out(run)));
+    out->stalled =
+        out->stalled || (run->problem->options.rule == CLV_KSUPPORT_GAP && (is_stuck(run) || is_worn_out(run)));
     show(run, out);
     return CLV_OK;
 }

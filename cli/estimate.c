@@ -188,8 +188,8 @@ bool cli_job_takes_too_long(cli_job *job, clv_affinity_options *how) {
     if (clv_data_matrix(job->data)->rows < MANY || how->kind == CLV_AFFINITY_PRECOMPUTED || (!pairs && limit == 0)) {
         return false;
     }
-    if (limit > 0 && comes_one_by_one(job) && !cli_args_given(&job->args, "home") &&
-        predict(job, how, false).before > left) {
+    estimate all = limit > 0 && comes_one_by_one(job) ? predict(job, how, false) : (estimate){0};
+    if (all.pairs && all.before > left && !cli_args_given(&job->args, "home")) {
         how->home = CLV_HOME_COMPUTED; /* the first clusters come in time, where keeping all similarities would not */
     }
     estimate e = predict(job, how, comes_one_by_one(job));

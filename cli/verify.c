@@ -85,7 +85,8 @@ static bool calls_the_same(verification *v) {
     bool same = !v->second || cli_are_same(claimed ? claimed->texts : NULL, claimed ? claimed->count : 0, now, count);
     if (!same) {
         snprintf(v->verdict.reason, sizeof v->verdict.reason,
-                 "the classes of %s do not have the names that are claimed", v->args.operands[2]);
+                 "the classes of %s do not have the names that are claimed",
+                 v->args.operands[v->args.operands[2] ? 2 : 1]);
     }
     return same;
 }

@@ -14,7 +14,7 @@ const clv_option_table *clv_control_table(void) {
         CLV_OPT_INT(clv_control, threads, "threads", 0, 0, 0, 1024, "all", "T",
                     "number of threads; the result does not depend on it"),
         CLV_OPT_REAL(clv_control, tol, "tol", NAN, 0, 1e6, "auto", "E", "tolerance of the stopping rule"),
-        CLV_OPT_INT(clv_control, max_iter, "max-iter", 0, 1000000, 0, 1e15, NULL, "N",
+        CLV_OPT_INT(clv_control, max_iter, "max-iter", 0, CLV_MAX_ITER, 0, 1e15, NULL, "N",
                     "at most N iterations per restart"),
         CLV_OPT_REAL(clv_control, time_limit, "time-limit", 0, 0, HUGE_VAL, "none", "SECONDS",
                      "stop after this time, with the best result so far; 0: no limit"),

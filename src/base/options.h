@@ -37,6 +37,9 @@
         .meta = (meta_), .help = (help_)                                                                               \
     }
 
+/* Iterations of a restart, unless others are asked for. */
+#define CLV_MAX_ITER 1000000
+
 /* The options that a program gave in a struct as large as it was compiled, in one as large as the table says: members
  * that the program does not know have their defaults. */
 clv_status clv_options_adopt(clv_context *ctx, const clv_option_table *table, const void *given, void *out);

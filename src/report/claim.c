@@ -336,6 +336,9 @@ static clv_status get_metrics(const clv_place *at) {
     const clv_metric *known = clv_metrics(&count);
     claim->has_terms = json_object_get(at->root, "terms") != NULL;
     note_range(at);
+    if (!claim->doubt[0]) {
+        clv_doubt_range(at->root, claim->result, claim->doubt, sizeof claim->doubt);
+    }
     if (!metrics) {
         return CLV_OK;
     }

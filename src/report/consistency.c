@@ -134,8 +134,11 @@ static bool is_warned_of(const clv_result *result, const char *word) {
 static bool start_agrees(const clv_claim *claim, const clv_method *method, clv_verdict *out) {
     const clv_field *field = clv_result_field(claim->result, "start_taken");
     const char *taken = field && field->texts ? field->texts[0] : NULL, *asked = clv_claim_option(claim, "start");
-    if (!taken || !asked || strcmp(taken, asked) == 0) {
+    if (!taken || (asked && strcmp(taken, asked) == 0) || (!asked && clv_is_listed(method->starts, taken))) {
         return true;
+    }
+    if (!asked) {
+        return clv_reject(out, "start_taken is claimed to be '%.80s', which is no start", taken);
     }
     return (method->start_holds && strstr(method->start_holds, taken)) ||
            (clv_is_listed(method->starts, taken) && is_warned_of(claim->result, taken)) ||

@@ -520,6 +520,7 @@ static clv_method rules_of(const clv_method *method, const clv_claim *claim) {
         rules.k_meaning = core->k_meaning;
         rules.bound = core->bound;
         rules.relative = core->relative;
+        rules.starts = core->starts;
     }
     return rules;
 }

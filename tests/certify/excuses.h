@@ -30,8 +30,6 @@ static const excuse excuses[] = {
     /* Not checked, and said so: how long a search took, rows and restarts other than the one reported, sentences. */
     {"+warnings", BIT(OTHER), NULL},
     {"+class_names", BIT(OTHER), "ksupport"}, /* the command compares them with the names in the data */
-    {"+start_taken", BIT(OTHER), "consensus"},
-    {"start_taken", BIT(OTHER), "consensus"},
     {"inputs\\[].name", BIT(OTHER), "consensus"},
     {"clusters\\[].drops", BIT(NEAR), NULL},
     {"clusters\\[].swaps", BIT(NEAR), NULL},

@@ -2,6 +2,8 @@
  * objective of fcfw never rises; screening drops nothing that matters; hostile input is told apart. */
 #include "methods/ksupport/ksupport.h"
 
+#include "base/options.h"
+
 #include "../unit/failing.h"
 
 #include <lapacke.h>
@@ -559,6 +561,42 @@ static void test_screening_is_safe(void **state) {
         clv_result_free(exact);
     }
     assert_true(dropped > 1000); /* it does something */
+}
+
+/* A solver of first order that would crawl for hours ends by itself, unless more iterations are asked for; another
+ * solver goes on. Only the design knows that its passes are long. */
+static void test_first_order_wears_out(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    const int solvers[] = {CLV_KSUPPORT_FISTA, CLV_KSUPPORT_ADMM, CLV_KSUPPORT_NEWTON};
+    make_data(&d, 77, CLV_KSUPPORT_SQUARES);
+    for (size_t s = 0; s < 2 * CLV_COUNT(solvers); s++) {
+        clv_ksupport_options options = defaults(CLV_KSUPPORT_SQUARES);
+        bool first_order = s / 2 < 2, more = s % 2;
+        options.solver = solvers[s / 2];
+        options.momentum = CLV_KSUPPORT_PLAIN;
+        options.rho = 1e9; /* steps of a billionth */
+        options.step = CLV_KSUPPORT_FIXED;
+        options.control.tol = first_order ? 1e-300 : 1e-6;
+        options.control.max_iter = more ? CLV_MAX_ITER + 1 : CLV_MAX_ITER;
+        clv_design x;
+        clv_result *result;
+        clv_ks_model *model = NULL;
+        assert_int_equal(clv_result_new(ctx, 0, 0, &result), CLV_OK);
+        assert_int_equal(clv_design_new(ctx, &d.dense, false, 1, &x), CLV_OK);
+        assert_true(x.numbers == (double)SAMPLES * FEATURES);
+        x.numbers = 1e9;
+        clv_ks_problem p = problem_of(ctx, &x, d.y, options);
+        p.unit = 1;
+        assert_int_equal(clv_ks_drive(&p, &clv_ksupport_method, result, &model), CLV_OK);
+        bool ended = result->stop == CLV_STALLED && model->passes >= 1000 && model->passes < 1010;
+        if (ended != (first_order && !more)) {
+            fail_msg("solver %d: %s after %g passes", solvers[s / 2], clv_stop_name(result->stop), model->passes);
+        }
+        clv_ks_model_free(ctx, model);
+        clv_design_free(&x);
+        clv_result_free(result);
+    }
 }
 
 /* Derivatives of the loss with its intercept by finite differences. */
@@ -1195,6 +1233,7 @@ int main(void) {
         CASE(test_gap_bounds_the_distance),
         CASE(test_evaluation_from_raw_data),
         CASE(test_screening_is_safe),
+        CASE(test_first_order_wears_out),
         CASE(test_loss_derivatives),
         CASE(test_intercept_far_away),
         CASE(test_intercept_in_any_unit),

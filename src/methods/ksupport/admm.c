@@ -292,6 +292,9 @@ static clv_status admm_step(void *state, clv_point *point, clv_iterate *out) {
     }
     CLV_TRY(update_x(run));
     update_z(run);
+    if (clv_interrupted(run->problem->ctx)) {
+        return clv_stop_failure(run->problem->ctx, "taking a step of admm");
+    }
     CLV_TRY(clv_list_pack(run->problem->ctx, &point->w, run->z, run->problem->x->features, NULL));
     CLV_TRY(clv_point_value(point));
     point->gap = clv_ks_clamp(point->value - run->bound);

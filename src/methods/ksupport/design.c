@@ -339,6 +339,8 @@ clv_status clv_design_new(clv_context *ctx, const clv_matrix *x, bool transposed
     *out = (clv_design){.ctx = ctx,
                         .samples = transposed ? x->cols : x->rows,
                         .features = transposed ? x->rows : x->cols,
+                        .numbers = clv_is_sparse(x) ? (double)(x->start[x->rows] - x->start[0])
+                                                    : (double)x->rows * (double)x->cols,
                         .threads = threads,
                         .matrix = *x,
                         .does = transposed ? &by_features : &by_samples};

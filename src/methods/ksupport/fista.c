@@ -159,6 +159,9 @@ static clv_status try_step(fista *run, clv_point *point) {
         clv_ksupport_set_prox(&run->set, (clv_ksupport_form)p->options.prox, target, p->x->features,
                               p->lambda / run->lipschitz, run->w);
     }
+    if (clv_interrupted(p->ctx)) {
+        return clv_stop_failure(p->ctx, "taking a step of fista");
+    }
     CLV_TRY(clv_list_pack(p->ctx, &point->w, run->w, p->x->features, NULL));
     return clv_point_value(point);
 }
@@ -194,6 +197,9 @@ static clv_status fista_step(void *state, clv_point *point, clv_iterate *out) {
     const clv_ks_problem *p = run->problem;
     double at_y = expand_at_y(run), *held = run->before;
     (void)out;
+    if (clv_interrupted(p->ctx)) { /* passes of a step may take long, as over the n^2 entries of pursuit */
+        return clv_stop_failure(p->ctx, "taking a step of fista");
+    }
     run->before = run->w;
     run->w = held;
     CLV_TRY(try_step(run, point));

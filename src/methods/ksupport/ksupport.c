@@ -14,6 +14,7 @@
 
 #include "base/options.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -391,6 +392,7 @@ clv_status clv_ksupport_solve(clv_context *ctx, const clv_input *input, const vo
     const clv_ksupport_options *options = chosen;
     CLV_TRY(options->path ? clv_ks_walk(ctx, input, options, out) : solve(ctx, input, options, out));
     CLV_TRY(warn_of_fractions(*out));
+    CLV_TRY(clv_ks_warn_of_crawling(options->solver, *out));
     return warn_of_means(ctx, input, options, *out);
 }
 
@@ -404,9 +406,16 @@ static clv_status check_weights(clv_context *ctx, const clv_matrix *weights, int
     return clv_matrix_check(ctx, "weights", weights, CLV_KS_LARGEST);
 }
 
+/* How far a loss may be off because its intercept, the best one on X less its means, is told on X itself: far from the
+ * origin that is a large number, which is rounded. */
+static double rounding_of(const job *j, double intercept) {
+    double off = j->means ? DBL_EPSILON * intercept : 0;
+    return clv_loss_curvature(&j->problem.loss) * (double)j->x.samples * off * off / 2;
+}
+
 /* Intercepts that are not said are the best ones. */
 static clv_status evaluate_all(job *j, const clv_matrix *weights, const double *intercepts, clv_result *found) {
-    double total = 0, gaps = 0;
+    double total = 0, gaps = 0, rounding = 0;
     CLV_TRY(check_weights(j->ctx, weights, j->models, j->x.features));
     for (int64_t c = 0; c < j->models; c++) {
         double value = 0, gap = 0;
@@ -417,12 +426,14 @@ static clv_status evaluate_all(job *j, const clv_matrix *weights, const double *
             double intercept = intercepts ? intercepts[c] + of_means(j, &w) : NAN;
             status = clv_ks_evaluate(&j->problem, &w, intercepts ? &intercept : NULL, j->x.threads, &value, &gap);
         }
+        rounding += intercepts ? rounding_of(j, intercepts[c]) : 0;
         clv_list_free(j->ctx, &w);
         CLV_TRY(status);
         total += value;
         gaps += gap * value;
     }
     clv_result_claim(found, &clv_ksupport_method, total, gaps > 0 ? gaps / total : gaps, j->problem.tol);
+    CLV_TRY(clv_result_put_real(found, "rounding", rounding > 0 ? rounding * fmax(1, 1 / total) : 0));
     CLV_TRY(clv_result_put_integer(found, "certified", j->problem.options.rule == CLV_KSUPPORT_GAP));
     return j->classes_count > 0 ? clv_result_put_reals(found, "classes", j->classes, j->classes_count) : CLV_OK;
 }

@@ -82,6 +82,7 @@ struct clv_design {
     clv_context *ctx;
     const clv_design_functions *does;
     int64_t samples, features;
+    double numbers; /* that a pass goes over */
     int threads;
     clv_matrix matrix; /* one row per feature, dense or CSR; or one row per sample, dense */
     clv_data *owned;   /* a copy of its own, or NULL */
@@ -342,6 +343,8 @@ typedef struct clv_ks_model {
 void clv_ks_model_free(clv_context *ctx, void *model); /* takes NULL */
 /* Solve. `n`, labels and sizes of the result are left alone. */
 clv_status clv_ks_drive(const clv_ks_problem *p, const clv_method *method, clv_result *result, clv_ks_model **out);
+/* Where a solver of first order was given up, the result says what else to try. */
+clv_status clv_ks_warn_of_crawling(int solver, clv_result *result);
 /* Objective and relative gap of given weights, from the data; `intercept` NULL: the best one. */
 clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, const double *intercept, int threads,
                            double *value, double *gap);

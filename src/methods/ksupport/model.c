@@ -129,6 +129,28 @@ static bool is_stuck(ks_run *run) {
     return run->idle >= IDLE;
 }
 
+static bool is_first_order(int solver) {
+    return solver == CLV_KSUPPORT_FISTA || solver == CLV_KSUPPORT_ADMM;
+}
+
+/* Whether a first-order method has gone over so many numbers that one which crawls, on wide or badly scaled data, will
+ * take hours. Who asks for more iterations than the default gets them. */
+static bool is_worn_out(const ks_run *run) {
+    const clv_ks_problem *p = run->problem;
+    const double most = 3e10, fewest_passes = 1000;
+    return is_first_order(p->options.solver) && p->options.control.max_iter <= CLV_MAX_ITER &&
+           run->work.passes >= fewest_passes && run->work.passes * p->x->numbers >= most;
+}
+
+clv_status clv_ks_warn_of_crawling(int solver, clv_result *result) {
+    bool crawled = is_first_order(solver) && result->stop == CLV_STALLED && !result->certificate.holds;
+    return crawled ? clv_result_warn(result,
+                                     "%s ended before its tolerance was reached: on wide or badly scaled data it "
+                                     "crawls; try another --solver, or a --max-iter above %d",
+                                     solver == CLV_KSUPPORT_FISTA ? "fista" : "admm", CLV_MAX_ITER)
+                   : CLV_OK;
+}
+
 /* The point becomes the best iterate. */
 static clv_status keep(ks_run *run) {
     CLV_TRY(clv_list_copy(run->problem->ctx, &run->best, &run->point.w));
@@ -216,7 +238,8 @@ static clv_status run_step(void *state, clv_iterate *out) {
         out->stalled = false;
     }
     CLV_TRY(settle(run));
-    out->stalled = out->stalled || (run->problem->options.rule == CLV_KSUPPORT_GAP && is_stuck(run));
+    out->stalled =
+        out->stalled || (run->problem->options.rule == CLV_KSUPPORT_GAP && (is_stuck(run) || is_worn_out(run)));
     show(run, out);
     return CLV_OK;
 }

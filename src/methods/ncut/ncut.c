@@ -305,6 +305,14 @@ static clv_status ncut_resume(void *state, const void *snapshot, clv_iterate *ou
 
 /* --- the public functions --- */
 
+/* The bound, unless labels with a lower cut refute it: where more eigenvalues crowd at 1 than the solver can tell apart
+ * it may have missed larger ones, and then nothing is known. */
+static double proved_bound(const clv_ncut_problem *p, double cut) {
+    double bound = clv_spectral_bound(&p->spectrum, p->k);
+    bool refuted = bound - cut > 1e-9 * cut + CLV_ROUNDING_A_CLUSTER * (double)p->k;
+    return refuted ? 0 : bound;
+}
+
 /* Components, shift, eigenvalues and bound into the result. */
 static clv_status add_findings(const clv_ncut_problem *p, bool chosen, clv_result *result) {
     CLV_TRY(clv_result_put_integer(result, "components", p->components));
@@ -314,7 +322,7 @@ static clv_status add_findings(const clv_ncut_problem *p, bool chosen, clv_resul
     if (p->spectrum.count == 0) {
         return CLV_OK;
     }
-    result->bound = (clv_bound){clv_ncut_method.bound, clv_spectral_bound(&p->spectrum, p->k)};
+    result->bound = (clv_bound){clv_ncut_method.bound, proved_bound(p, result->objective.value)};
     CLV_TRY(clv_result_put_reals(result, "eigenvalues", p->spectrum.values, p->spectrum.count));
     return chosen ? clv_ncut_add_alternatives(result, p->spectrum.values, p->spectrum.count) : CLV_OK;
 }

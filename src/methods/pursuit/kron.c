@@ -198,6 +198,7 @@ clv_design clv_pursuit_design(const clv_pursuit_points *points) {
                         .does = &kron,
                         .samples = points->n * points->d,
                         .features = points->n * points->n,
+                        .numbers = (double)points->n * (double)points->n * (double)points->d,
                         .threads = points->threads,
                         .user = points};
 }

@@ -243,6 +243,50 @@ def another_affinity_is_suggested_where_passes_take_long():
 
 
 @case
+def verify_takes_no_table_of_several_k_that_no_run_has():
+    blobs_npy()
+    for method in ("ncut", "kpalm", "symnmf"):
+        cleave(method, "x.npy", "-k", "2:4", "--json", "r.json", "-q")
+        honest = json.loads(read("r.json"))
+        cleave("verify", "r.json", "x.npy", out="^accepted")
+        for value, said in ((7, "no row of"), ([], "no row of"), ("x", "no row of"), ([7], "row 1 of k_table"), ([{"k": 3}], "row 1 of k_table")):
+            write("f.json", json.dumps({**honest, "k_table": value}))
+            cleave("verify", "f.json", "x.npy", code=1, out=f"^rejected: .*{said}")
+        at = next(i for i, row in enumerate(honest["k_table"]) if row["k"] == honest["k"])
+        for name in honest["k_table"][at]:
+            for value in (1e154, -1e154, "x", [], True):
+                forged = json.loads(json.dumps(honest))
+                forged["k_table"][at][name] = value
+                write("f.json", json.dumps(forged))
+                cleave("verify", "f.json", "x.npy", code=1, out=f"^rejected: .*{name}")
+        forged = json.loads(json.dumps(honest))
+        forged["k_table"][at]["objective"] *= 1.001
+        write("f.json", json.dumps(forged))
+        cleave("verify", "f.json", "x.npy", code=1, out="^rejected: k_table has another objective")
+        forged = {name: value for name, value in honest.items() if name != "k_reason"}
+        write("f.json", json.dumps(forged))
+        cleave("verify", "f.json", "x.npy", code=1, out="^rejected: k_table is claimed without k_reason")
+
+
+@case
+def a_bound_that_labels_refute_is_none():
+    """Nearly all similarity is that of objects to themselves: more eigenvalues crowd at 1 than a solver tells apart."""
+    for seed in range(6):
+        draw = random.Random(seed)
+        for n, small in ((60, 1e-11), (200, 1e-10), (400, 1e-9)):
+            rows = [[0.0] * n for _ in range(n)]
+            for i in range(n):
+                for j in range(i + 1):
+                    rows[i][j] = rows[j][i] = 1 + draw.random() if i == j else small * draw.random() ** 8
+            npy("a.npy", rows)
+            cleave("ncut", "a.npy", "-k", 3, "--affinity", "precomputed", "--seed", seed + 1, "--json", "r.json", "-q")
+            result = json.loads(read("r.json"))
+            bound, cut = result["bound"]["value"], result["objective"]["value"]
+            check(0 <= bound <= cut * (1 + 1e-9) + 3e-12, f"bound {bound}, cut {cut}")
+            cleave("verify", "r.json", "a.npy", out="^accepted")
+
+
+@case
 def verify_within_a_budget():
     blobs_npy()
     for home in ("dense-f32", "computed", "auto"):

@@ -44,6 +44,8 @@ def verified_by_its_inputs():
         cleave("consensus", "a.json", "b.json", "c.json", "d.csv", *more, "--json", "r.json", "-q")
         cleave("verify", "r.json", "a.json", "b.json", "c.json", "d.csv", out="^accepted")
         cleave("verify", "r.json", "a.json", "b.json", "c.json", out="^rejected", code=1)
+        write("s.json", json.dumps({**json.loads(read("r.json")), "start_taken": "other"}))
+        cleave("verify", "s.json", "a.json", "b.json", "c.json", "d.csv", out="^rejected: start_taken is claimed", code=1)
     result = json.loads(read("r.json"))
     result["labels"][0] = 1 - min(result["labels"][0], 1)
     write("r.json", json.dumps(result))

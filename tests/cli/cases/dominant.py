@@ -459,3 +459,12 @@ def iterations_that_cannot_be():
     check("iterations, where" in forge(lambda result: result["clusters"][0].update(iterations=10**9)), "more than the limit")
     cleave("dominant", "x.npy", "-k", 3, "--max-iter", 0, "--json", "r.json", "-q")
     cleave("verify", "r.json", "x.npy", out="^accepted")
+
+
+@case
+def a_limit_too_short_for_neighbors():
+    """Only similarities of all pairs may be computed one by one instead: nobody asked for that home of a graph."""
+    draw = random.Random(1)
+    npy("x.npy", [[draw.gauss(4 * (i % 2), 1), draw.gauss(0, 1)] for i in range(9000)])
+    for kind in ("knn", "local-knn", "cosine", "gaussian"):
+        cleave("dominant", "x.npy", "--affinity", kind, "--time-limit", 0.001, "-o", "l.npy", "-q")

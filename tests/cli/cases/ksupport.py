@@ -61,6 +61,25 @@ def solvers_and_layouts_agree():
 
 
 @case
+def an_intercept_told_far_from_the_origin_verifies():
+    """It has the rounding of the means of columns; a loss that is higher by more is not taken for it."""
+    npy("y.npy", [float(i % 3) for i in range(300)])
+    for seed, loss in enumerate(["squares"] * 8 + ["logistic"] * 2):
+        draw = random.Random(seed)
+        npy("x.npy", [[draw.gauss(3 * (i % 3), 1) + 1e13 for _ in range(20)] for i in range(300)])
+        cleave("ksupport", "x.npy", "y.npy", "-k", 3, "--intercept", "--loss", loss, "--json", "r.json", "-q")
+        cleave("verify", "r.json", "x.npy", "y.npy", out="^accepted")
+        result = json.loads(read("r.json"))
+        for share in (1e-3, -1e-3):
+            better = json.loads(json.dumps(result))
+            better["objective"]["value"] *= 1 + share
+            for restart in better["restarts"]:
+                restart["objective"] *= 1 + share
+            write("b.json", json.dumps(better))
+            cleave("verify", "b.json", "x.npy", "y.npy", code=1, out="^rejected: regularized-loss is claimed")
+
+
+@case
 def columns_far_from_the_origin():
     """With an intercept a constant added to a column changes nothing: multiples of 2^-30 and a shift by 2^20 are exact."""
     x, y = regression(80, 12)

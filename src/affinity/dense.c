@@ -80,12 +80,13 @@ static void copy_row(const clv_affinity *a, int64_t i, int64_t at, int64_t width
 }
 
 static clv_status dense_column(const clv_affinity *a, int64_t i, double *out) {
+    const clv_dense *home = home_of(a);
     if (is_part(a)) {
-        CLV_TRY(clv_affinity_column(home_of(a)->source, i, out));
+        clv_computed_range(home->source, i, 0, home->first, out);
+        clv_computed_range(home->source, i, home->first + home->width, a->info.n, out);
         round_to_stored(a, out, a->info.n);
-        return CLV_OK;
     }
-    copy_row(a, i, 0, a->info.n, out);
+    copy_row(a, i, home->first, home->width, out + home->first);
     return CLV_OK;
 }
 

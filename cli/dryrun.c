@@ -1,4 +1,5 @@
-/* --dry-run: what a job would hold, without doing it. The points have been read, so their cost is measured. */
+/* --dry-run: what a job would hold, without doing it; of several processes, each of them. The points have been read, so
+ * their cost is measured. */
 #include "job.h"
 
 #include <stdlib.h>
@@ -18,6 +19,7 @@ size_t cli_method_bytes(const clv_method *method, const clv_input *input, const 
 
 typedef struct forecast {
     const cli_job *job;
+    int64_t processes; /* that share the work */
     size_t points, affinity, affinity_peak, method, method_thread, resident;
 } forecast;
 
@@ -50,9 +52,18 @@ size_t cli_matrix_bytes(const clv_matrix *matrix) {
     return (size_t)matrix->rows * (size_t)matrix->cols * (matrix->scalar == CLV_F32 ? sizeof(float) : sizeof(double));
 }
 
+/* Of a mapped file that is read in order a process looks at its own rows. */
+static size_t points_bytes(const cli_job *job, int64_t processes) {
+    size_t bytes = cli_matrix_bytes(clv_data_matrix(job->data));
+    bool divided = clv_data_is_mapped(job->data) && (job->method->abilities & CLV_READS_IN_ORDER);
+    return divided ? bytes / (size_t)processes : bytes;
+}
+
 static forecast foresee(const cli_job *job) {
+    int64_t processes = cli_job_is_shared(job) ? cli_ranks(job->app) / job->grouping.groups : 1;
     forecast f = {.job = job,
-                  .points = cli_matrix_bytes(clv_data_matrix(job->data)),
+                  .processes = processes,
+                  .points = points_bytes(job, processes),
                   .affinity = job->info.bytes,
                   .affinity_peak = job->info.peak,
                   .method = cli_job_memory(job, cli_control_of(job)->threads),
@@ -84,6 +95,9 @@ static void print_table(FILE *stream, const void *what) {
     cli_forecast_line(stream, job->method->name, f->method, "total");
     cli_forecast_line(stream, "  per thread", f->method_thread, "");
     cli_forecast_line(stream, "resident, peak", f->resident, "predicted for the whole program");
+    if (f->processes > 1) {
+        fprintf(stream, "Each of the %lld processes that share the work holds this.\n", (long long)f->processes);
+    }
 }
 
 static void print_json(FILE *stream, const void *what) {
@@ -96,6 +110,9 @@ static void print_json(FILE *stream, const void *what) {
     if (affinity) {
         fprintf(stream, " \"affinity\": {\"kind\": \"%s\", \"home\": \"%s\"},\n",
                 clv_affinity_kind_name(job->info.kind), job->info.home);
+    }
+    if (f->processes > 1) {
+        fprintf(stream, " \"processes\": %lld,\n", (long long)f->processes);
     }
     fprintf(stream, " \"bytes\": {\"points\": %zu, ", f->points);
     if (affinity) {

@@ -69,7 +69,9 @@ clv_status cli_job_plan(cli_job *job) {
         return CLV_OK;
     }
     const clv_matrix *points = clv_data_matrix(job->data);
-    CLI_TRY(cli_library_on(job->app, job->args.operands[0], cli_choose_affinity(job, &how)));
+    bool late; /* is for a run to decide */
+    CLI_TRY(cli_job_is_shared(job) ? cli_decide_affinity(job, &how, &late)
+                                   : cli_library_on(job->app, job->args.operands[0], cli_choose_affinity(job, &how)));
     CLI_TRY(cli_library(job->app, clv_suit_affinity(job->app->ctx, job->method, points, job->options, &how)));
     return cli_library(job->app, clv_affinity_plan(job->app->ctx, points, &how, &job->info));
 }

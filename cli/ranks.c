@@ -84,7 +84,7 @@ int cli_first_alone(cli_app *app, int (*work)(cli_app *app, int argc, char **arg
 /* --- a job --- */
 
 bool cli_job_is_shared(const cli_job *job) {
-    return cli_ranks(job->app) > 1 && (job->method->abilities & CLV_SPREADS) && !job->output.dry_run;
+    return cli_ranks(job->app) > 1 && (job->method->abilities & CLV_SPREADS);
 }
 
 void cli_job_tell_alone(const cli_job *job) {

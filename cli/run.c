@@ -185,9 +185,26 @@ static clv_status name_classes(cli_job *job) {
     return wanted ? cli_library(job->app, clv_result_put(job->result, &field)) : CLV_OK;
 }
 
-/* What the method says of a start that was read from a file is about that file. */
+/* Of a sentence about a value of the points: from its row on; NULL for any other. */
+static const char *place_in_points(const char *message) {
+    static const char *const names[] = {"the points:", "the points", "X"};
+    for (size_t i = 0; i < CLI_COUNT(names); i++) {
+        size_t length = strlen(names[i]);
+        if (strncmp(message, names[i], length) == 0 && strncmp(message + length, " row ", 5) == 0) {
+            return message + length;
+        }
+    }
+    return NULL;
+}
+
+/* What the method says of a value of the points, which in a mapped file nobody has looked at before, or of a start that
+ * was read from a file, is about that file. */
 static clv_status tell_failure(const cli_job *job, clv_status status) {
     const clv_option *option = clv_options_find(job->method->options, "start");
+    const char *place = status == CLV_EDATA ? place_in_points(clv_message(job->app->ctx)) : NULL;
+    if (place) {
+        return cli_fail(job->app, status, "%s%s", job->args.operands[0], place);
+    }
     if (status == CLV_EDATA && job->input.start && strstr(clv_message(job->app->ctx), "start")) {
         return cli_library_on(job->app, *(const char *const *)(const void *)(job->options + option->offset), status);
     }
@@ -397,6 +414,10 @@ static clv_status run_together(cli_job *job) {
     CLI_TRY(cli_meet(job->app, status));
     CLI_TRY(cli_meet(job->app, cli_job_compare(job)));
     CLI_TRY(cli_groups_begin(job));
+    if (job->output.dry_run) {
+        CLI_TRY(cli_groups_end(job, cli_job_plan(job)));
+        return cli_is_first(job->app) ? cli_job_forecast(job) : CLV_OK;
+    }
     CLI_TRY(cli_groups_end(job, cli_job_solve(job)));
     CLI_TRY(cli_meet(job->app, CLV_OK)); /* nothing is written before all have ended well */
     clv_context_work_alone(job->app->ctx, 1);

@@ -2,7 +2,7 @@
  * CLV_TILE^2 at a time, when they are needed. Memory is one copy of the points; a pass over the operator costs n^2 p
  * operations and n^2 / 2 exponentials. An entry costs 2 p operations and its kernel, some 25 operations for an
  * exponential. */
-#include "affinity/home.h"
+#include "affinity/dense.h"
 #include "affinity/kinds.h"
 
 #include "kernels/kernels.h"
@@ -62,13 +62,17 @@ static clv_status computed_entry(const clv_affinity *a, int64_t i, int64_t j, do
     return CLV_OK;
 }
 
-static clv_status computed_column(const clv_affinity *a, int64_t i, double *out) {
+void clv_computed_range(const clv_affinity *a, int64_t i, int64_t first, int64_t last, double *out) {
     const clv_panels *panels = &home_of(a)->panels;
     double line[CLV_TILE];
-    for (int64_t b = 0; b < panels->count; b++) {
+    for (int64_t b = first / CLV_TILE; b * CLV_TILE < last; b++) {
         similarity_line(a, i, b, line);
         memcpy(out + b * CLV_TILE, line, (size_t)clv_panel_size(panels, b) * sizeof *line);
     }
+}
+
+static clv_status computed_column(const clv_affinity *a, int64_t i, double *out) {
+    clv_computed_range(a, i, 0, a->info.n, out);
     return CLV_OK;
 }
 

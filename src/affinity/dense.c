@@ -5,8 +5,8 @@
  * into column ranges, so threads take ranges and the result does not depend on them.
  *
  * Ranks that share the work hold, of a matrix that is made of points, the columns of their own objects alone: all n
- * rows of them, as most functions go along rows. Single entries, columns and blocks then come from the points, which
- * have them to the last bit; products need rows, which by symmetry are columns, turned a block at a time.
+ * rows of them, as most functions go along rows. Single entries, columns and blocks of others then come from the
+ * points, which have them to the last bit; products need rows, which by symmetry are columns, turned a block at a time.
  *
  * A borrowed matrix whose diagonal is to count as zero keeps it in store: `diagonal` holds it, and it is taken out of
  * the sums again. */
@@ -80,17 +80,24 @@ static void copy_row(const clv_affinity *a, int64_t i, int64_t at, int64_t width
 }
 
 static clv_status dense_column(const clv_affinity *a, int64_t i, double *out) {
+    const clv_dense *home = home_of(a);
     if (is_part(a)) {
-        CLV_TRY(clv_affinity_column(home_of(a)->source, i, out));
+        clv_computed_range(home->source, i, 0, home->first, out);
+        clv_computed_range(home->source, i, home->first + home->width, a->info.n, out);
         round_to_stored(a, out, a->info.n);
-        return CLV_OK;
     }
-    copy_row(a, i, 0, a->info.n, out);
+    copy_row(a, i, home->first, home->width, out + home->first);
     return CLV_OK;
 }
 
+/* Whether this rank holds the columns of these objects. */
+static bool holds(const clv_affinity *a, int64_t first, int64_t count) {
+    const clv_dense *home = home_of(a);
+    return !is_part(a) || (first >= home->first && first + count <= home->first + home->width);
+}
+
 static clv_status dense_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
-    if (is_part(a)) {
+    if (!holds(a, first, count)) {
         CLV_TRY(clv_affinity_block(home_of(a)->source, first, count, out));
         round_to_stored(a, out, count * count);
         return CLV_OK;
@@ -360,13 +367,18 @@ static clv_status dense_combine(const clv_affinity *a, const clv_terms *terms, d
 
 /* --- rows of a matrix of which there are but columns --- */
 
-/* room[r * n + i] = entry (i, first + r). */
+/* room[r * n + i] = entry (i, first + r). By tiles that are copied first: widths are multiples of CLV_SHARE, so that
+ * entries of a column where they lie share few sets of a cache. */
 #define TURN(type)                                                                                                     \
     for (int64_t i0 = 0; i0 < n; i0 += CLV_TILE) {                                                                     \
-        int64_t end = n - i0 < CLV_TILE ? n : i0 + CLV_TILE;                                                           \
+        type tile[CLV_TILE * ROW_BLOCK];                                                                               \
+        int64_t some = n - i0 < CLV_TILE ? n - i0 : CLV_TILE;                                                          \
+        for (int64_t i = 0; i < some; i++) {                                                                           \
+            memcpy(tile + i * ROW_BLOCK, (const type *)from + (i0 + i) * width, (size_t)rows * sizeof(type));          \
+        }                                                                                                              \
         for (int64_t r = 0; r < rows; r++) {                                                                           \
-            for (int64_t i = i0; i < end; i++) {                                                                       \
-                ((type *)room)[r * n + i] = ((const type *)from)[i * width + r];                                       \
+            for (int64_t i = 0; i < some; i++) {                                                                       \
+                ((type *)room)[r * n + i0 + i] = tile[i * ROW_BLOCK + r];                                              \
             }                                                                                                          \
         }                                                                                                              \
     }

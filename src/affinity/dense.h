@@ -32,6 +32,9 @@ clv_status clv_dense_room(clv_affinity *a, clv_scalar scalar);
 /* dense_make.c: of a home of which ranks hold a part each, some objects, likewise. */
 clv_status clv_dense_part_subset(const clv_affinity *a, const int64_t *objects, int64_t m, clv_affinity **out);
 
+/* computed.c: entries first .. last - 1 of column i, where they belong in `out`; `first` is that of a tile. */
+void clv_computed_range(const clv_affinity *a, int64_t i, int64_t first, int64_t last, double *out);
+
 extern const clv_home_functions clv_dense64_home, clv_dense32_home;
 
 #endif

@@ -2,7 +2,7 @@
  * up to date by X's change times their rows of A (clv_affinity_add_rows) instead of being computed anew. Where A = F
  * F', only T = X F is kept, 2 r k operations per object; rows of Y are T F' when looked at.
  *
- * Ranks bring up to date their own share of Y; the rows that are looked at, and all of them at the end of a round, are
+ * Ranks bring up to date their own share of Y, whose rows they alone can look at; at the end of a round all of it is
  * gathered.
  *
  * A full round over all objects thus costs what one product does. Every entry of Y adds up its shares in the same order
@@ -81,19 +81,20 @@ static void expand(const clv_product *p, int64_t first, int64_t count) {
     }
 }
 
-clv_status clv_product_rows(const clv_product *p, int64_t first, int64_t count, double *out) {
+int clv_product_owner(const clv_product *p, int64_t object) {
+    return is_factored(p) || !clv_is_shared(p->a->ctx) ? -1 : clv_owner_of(p->a->ctx, p->n, CLV_SHARE, object);
+}
+
+void clv_product_rows(const clv_product *p, int64_t first, int64_t count, double *out) {
     const double *y = p->y + first;
     if (is_factored(p)) { /* y has room for them where they belong */
         expand(p, first, count);
-    } else {
-        CLV_TRY(clv_gather_columns(p->a->ctx, CLV_OK, p->y, p->k, p->n, CLV_SHARE, first, count));
     }
     for (int64_t c = 0; c < p->k; c++) {
         for (int64_t r = 0; r < count; r++) {
             out[r * p->k + c] = y[c * p->n + r];
         }
     }
-    return CLV_OK;
 }
 
 clv_status clv_product_change(clv_product *p, int64_t first, int64_t count, const double *d) {

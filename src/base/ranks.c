@@ -84,6 +84,15 @@ void clv_share_objects(const clv_context *ctx, int64_t n, int64_t block, int64_t
     share_objects_of(ctx, clv_is_shared(ctx) ? clv_ranks_of(ctx)->with.rank : 0, n, block, first, last);
 }
 
+int clv_owner_of(const clv_context *ctx, int64_t n, int64_t block, int64_t object) {
+    int64_t first, last = 0;
+    int rank = -1;
+    while (last <= object) {
+        share_objects_of(ctx, ++rank, n, block, &first, &last);
+    }
+    return rank;
+}
+
 /* --- meetings --- */
 
 static int exchange(clv_ranks *r, void *all, const int64_t *counts, const int64_t *places) {

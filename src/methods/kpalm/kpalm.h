@@ -301,6 +301,8 @@ clv_status clv_kpalm_gather_objects(const clv_kpalm_problem *p, void *items, siz
  * passed on. */
 typedef clv_status (*clv_kpalm_turn)(void *user, int64_t from, int64_t to);
 clv_status clv_kpalm_in_turn(const clv_kpalm_problem *p, clv_kpalm_turn turn, void *user, void *passed, int64_t bytes);
+/* Points of some objects, p numbers each, from the ranks that have them. */
+clv_status clv_kpalm_rows(const clv_kpalm_problem *p, const int64_t *objects, int64_t count, double *rows);
 clv_status clv_kpalm_broadcast(const clv_kpalm_problem *p, void *data, int64_t bytes, int root);
 
 /* --- iteration.c --- */

@@ -19,7 +19,8 @@ enum {
     SWEEPS = 3,
     LEAST_PAIRS = 1024, /* pairs of objects that are looked at, and coordinates of them */
     MOST_PAIRS = 1 << 14,
-    PAIR_WORK = 1 << 26
+    PAIR_WORK = 1 << 26,
+    PAIR_ROOM = 1 << 15 /* numbers of the first objects of pairs, at a time */
 };
 /* Weights up to which a snapshot holds them all, and nothing is replayed. */
 #define KEPT_WEIGHTS (INT64_C(1) << 20)
@@ -249,52 +250,78 @@ static clv_status find_frame(clv_kpalm_problem *p) {
     return check_range(p, fmax(radius, far));
 }
 
+/* --- pairs of objects --- */
+
+typedef void (*pair_visit)(const clv_kpalm_problem *p, int64_t pair, const int64_t *both, const double *rows,
+                           void *user);
+
+/* The points of pair after pair of a list of them; some at a time, as ranks meet for them. */
+static clv_status visit_pairs(const clv_kpalm_problem *p, const int64_t *objects, int64_t pairs, pair_visit visit,
+                              void *user) {
+    int64_t some = between(PAIR_ROOM / p->p, 1, LEAST_PAIRS);
+    double *rows = CLV_NEW(p->ctx, double, 2 * some * p->p);
+    clv_status status = rows ? CLV_OK : clv_kpalm_meet(p, CLV_ENOMEM);
+    for (int64_t at = 0; at < pairs && status == CLV_OK; at += some) {
+        int64_t count = pairs - at < some ? pairs - at : some;
+        status = clv_kpalm_rows(p, objects + 2 * at, 2 * count, rows);
+        for (int64_t m = 0; m < count && status == CLV_OK; m++) {
+            visit(p, at + m, objects + 2 * (at + m), rows + 2 * m * p->p, user);
+        }
+    }
+    clv_free(p->ctx, rows);
+    return status;
+}
+
 /* --- the effective variance --- */
 
 /* tr(S^2) / tr(S) of the covariance S: the variance along the directions that matter, whatever the number of columns.
  * tr(S^2) is the mean of ((a - mean).(b - mean))^2 over pairs of objects: all of them where they are few, else a sample
  * that depends on the sizes alone. */
-static double product_of(const clv_kpalm_problem *p, const double *a, const double *b) {
-    double sum = 0, scale = 1 / p->frame.unit;
-    for (int64_t f = 0; f < p->p; f++) {
-        sum += (a[f] - p->mean[f]) * scale * ((b[f] - p->mean[f]) * scale);
+typedef struct squares {
+    double sum, weight;
+} squares;
+
+static void add_square(const clv_kpalm_problem *p, int64_t pair, const int64_t *both, const double *rows, void *user) {
+    squares *all = user;
+    double product = 0, scale = 1 / p->frame.unit, weight = clv_kpalm_sample(p, both[0]) * clv_kpalm_sample(p, both[1]);
+    (void)pair;
+    if (both[0] == both[1]) {
+        return;
     }
-    return sum;
+    for (int64_t f = 0; f < p->p; f++) {
+        product += (rows[f] - p->mean[f]) * scale * ((rows[p->p + f] - p->mean[f]) * scale);
+    }
+    all->sum += weight * product * product;
+    all->weight += weight;
 }
 
-static void sample_pairs(clv_kpalm_problem *p, double *rows, double *sum, double *weight) {
-    int64_t pairs = between(PAIR_WORK / p->p, LEAST_PAIRS, MOST_PAIRS);
-    bool all = p->n * (p->n - 1) / 2 <= pairs;
+/* `most` pairs at random, or all that there are. */
+static int64_t list_pairs(const clv_kpalm_problem *p, int64_t most, int64_t *objects) {
+    bool all = p->n * (p->n - 1) / 2 <= most;
+    int64_t count = 0;
     clv_rng rng = clv_rng_stream(1, 0);
-    for (int64_t i = 0, done = 0; all ? i < p->n : done < pairs; i++) {
+    for (int64_t i = 0; all ? i < p->n : count < most; i++) {
         int64_t first = all ? i : clv_rng_below(&rng, p->n);
-        clv_matrix_row(p->points, first, rows);
-        for (int64_t j = 0; j < (all ? i : 1); j++, done++) {
-            int64_t second = all ? j : clv_rng_below(&rng, p->n);
-            double product, both = clv_kpalm_sample(p, first) * clv_kpalm_sample(p, second);
-            if (second != first) {
-                clv_matrix_row(p->points, second, rows + p->p);
-                product = product_of(p, rows, rows + p->p);
-                *sum += both * product * product;
-                *weight += both;
-            }
+        for (int64_t j = 0; j < (all ? i : 1); j++, count++) {
+            objects[2 * count] = first;
+            objects[2 * count + 1] = all ? j : clv_rng_below(&rng, p->n);
         }
     }
+    return count;
 }
 
 static clv_status find_effective(clv_kpalm_problem *p) {
-    double *rows = CLV_NEW(p->ctx, double, 2 * p->p), sum = 0, weight = 0, unit = p->frame.unit;
-    double variance = p->spread / p->mass / unit / unit;
-    if (!rows) {
-        return CLV_ENOMEM;
+    int64_t most = between(PAIR_WORK / p->p, LEAST_PAIRS, MOST_PAIRS), *objects = CLV_NEW(p->ctx, int64_t, 2 * most);
+    double unit = p->frame.unit, variance = p->spread / p->mass / unit / unit;
+    squares all = {0};
+    clv_status status = objects ? CLV_OK : clv_kpalm_meet(p, CLV_ENOMEM);
+    if (status == CLV_OK && p->n <= INT32_MAX) {
+        status = visit_pairs(p, objects, list_pairs(p, most, objects), add_square, &all);
     }
-    if (p->n <= INT32_MAX) {
-        sample_pairs(p, rows, &sum, &weight);
-    }
-    clv_free(p->ctx, rows);
-    double effective = weight > 0 && variance > 0 ? sum / weight / variance : 0;
+    clv_free(p->ctx, objects);
+    double effective = all.weight > 0 && variance > 0 ? all.sum / all.weight / variance : 0;
     p->effective = (effective > 0 ? fmin(effective, variance) : variance) * unit * unit;
-    return CLV_OK;
+    return status;
 }
 
 /* --- diameter --- */
@@ -320,7 +347,7 @@ static clv_status sweep(clv_kpalm_problem *p, double *row, double *most) {
     for (int s = 0; s <= SWEEPS; s++) {
         CLV_TRY(measure(p, row, NULL, &found));
         *most = s > 0 ? fmax(*most, found.most) : 0;
-        clv_matrix_row(p->points, found.object, row);
+        CLV_TRY(clv_kpalm_rows(p, &found.object, 1, row));
     }
     return CLV_OK;
 }
@@ -340,20 +367,26 @@ static clv_status find_diameter(clv_kpalm_problem *p) {
 
 /* A length that few objects far away do not change: three times the median distance of pairs, drawn by the sizes alone.
  * The diameter of data without such objects is hardly longer. */
+static void measure_pair(const clv_kpalm_problem *p, int64_t pair, const int64_t *both, const double *rows,
+                         void *user) {
+    (void)both;
+    ((double *)user)[pair] = clv_squared_distance(rows, rows + p->p, p->p);
+}
+
 static clv_status find_extent(clv_kpalm_problem *p) {
     enum { PAIRS = 1001 };
-    double *row = CLV_NEW(p->ctx, double, p->p), far[PAIRS];
+    double far[PAIRS];
+    int64_t objects[2 * PAIRS];
     clv_rng rng = clv_rng_stream(2, 0);
-    for (int s = 0; row && s < PAIRS; s++) {
+    for (int s = 0; s < PAIRS; s++) {
         int64_t first = clv_rng_below(&rng, p->n), second = clv_rng_below(&rng, p->n > 1 ? p->n - 1 : 1);
-        clv_matrix_row(p->points, first, row);
-        far[s] = clv_row_distance(p->points, second < first ? second : (second + 1) % p->n, row,
-                                  clv_square_of(row, NULL, p->p));
+        objects[2 * s] = first;
+        objects[2 * s + 1] = second < first ? second : (second + 1) % p->n;
     }
-    double median = row ? 3 * sqrt(fmax(clv_nth_smallest(far, PAIRS, PAIRS / 2), 0)) : 0;
+    CLV_TRY(visit_pairs(p, objects, PAIRS, measure_pair, far));
+    double median = 3 * sqrt(fmax(clv_nth_smallest(far, PAIRS, PAIRS / 2), 0));
     p->extent = median > 0 ? fmin(median, p->diameter) : p->diameter; /* most are equal: the rest decides */
-    clv_free(p->ctx, row);
-    return row ? CLV_OK : CLV_ENOMEM;
+    return CLV_OK;
 }
 
 static bool needs_diameter(const clv_kpalm_problem *p) {

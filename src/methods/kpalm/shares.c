@@ -1,7 +1,10 @@
-/* Ranks that share a run (base/ranks.h): each goes through the chunks of its share, and reads only the points of these,
- * but for single rows that are drawn. Labels, bounds and norms are right for the own objects alone, until they are
- * gathered; sums of chunks are gathered and then added up in their order, as if one process had made them all. */
+/* Ranks that share a run (base/ranks.h): each goes through the chunks of its share, and reads only the points of these;
+ * rows that are drawn come from the ranks that have them. Labels, bounds and norms are right for the own objects alone,
+ * until they are gathered; sums of chunks are gathered and then added up in their order, as if one process had made
+ * them all. */
 #include "methods/kpalm/kpalm.h"
+
+#include <string.h>
 
 enum { WORTH_RANKS = 1 << 17 }; /* multiplications of a pass */
 
@@ -97,6 +100,53 @@ clv_status clv_kpalm_in_turn(const clv_kpalm_problem *p, clv_kpalm_turn turn, vo
         CLV_TRY(clv_broadcast(p->ctx, status, passed, bytes, q));
     }
     return CLV_OK;
+}
+
+/* Rank by rank, in `packed`: the own ones are read, and where[m] is the place of objects[m]. */
+static void pack_rows(const clv_kpalm_problem *p, const int64_t *objects, int64_t count, double *packed, int64_t *where,
+                      int64_t *counts, int64_t *places) {
+    int64_t at = 0, row = p->p * (int64_t)sizeof *packed;
+    for (int q = 0; q < clv_rank_count(p->ctx); q++) {
+        int64_t first, last, from, to;
+        bool mine = q == clv_ranks_of(p->ctx)->with.rank;
+        clv_share_of(p->ctx, q, p->chunks, &first, &last);
+        rows_of(p, first, last, &from, &to);
+        places[q] = at * row;
+        for (int64_t m = 0; m < count; m++) {
+            if (objects[m] >= from && objects[m] < to) {
+                where[m] = at++;
+                if (mine) {
+                    clv_matrix_row(p->points, objects[m], packed + where[m] * p->p);
+                }
+            }
+        }
+        counts[q] = at * row - places[q];
+    }
+}
+
+clv_status clv_kpalm_rows(const clv_kpalm_problem *p, const int64_t *objects, int64_t count, double *rows) {
+    for (int64_t m = 0; m < count && !p->shared; m++) {
+        clv_matrix_row(p->points, objects[m], rows + m * p->p);
+    }
+    if (!p->shared) {
+        return CLV_OK;
+    }
+    clv_kept kept = {.ctx = p->ctx};
+    int64_t ranks = clv_rank_count(p->ctx), *where = CLV_TAKE(&kept, int64_t, count + 2 * ranks);
+    double *packed = CLV_TAKE(&kept, double, count * p->p);
+    clv_status status = kept.status;
+    if (status == CLV_OK) {
+        int64_t *counts = where + count, *places = counts + ranks;
+        pack_rows(p, objects, count, packed, where, counts, places);
+        status = clv_gather_bytes(p->ctx, CLV_OK, packed, counts, places);
+    } else {
+        status = clv_meet(p->ctx, 0, status);
+    }
+    for (int64_t m = 0; status == CLV_OK && m < count; m++) {
+        memcpy(rows + m * p->p, packed + where[m] * p->p, (size_t)p->p * sizeof *rows);
+    }
+    clv_free_kept(&kept);
+    return status;
 }
 
 clv_status clv_kpalm_broadcast(const clv_kpalm_problem *p, void *data, int64_t bytes, int root) {

@@ -149,15 +149,14 @@ static clv_status draw(const seeding *g, clv_rng *rng, int64_t *out) {
 }
 
 /* Object `objects[c]` as candidate c, for all c. */
-static void set_candidates(seeding *g, const int64_t *objects, int count) {
+static clv_status set_candidates(seeding *g, const int64_t *objects, int count) {
     const clv_kpalm_problem *p = g->s->problem;
-    for (int c = 0; c < count; c++) {
-        clv_matrix_row(p->points, objects[c], g->rows + c * p->p);
-    }
+    CLV_TRY(clv_kpalm_rows(p, objects, count, g->rows));
     for (int64_t c = count; c < g->panel.k; c++) {
         memcpy(g->rows + c * p->p, g->rows, (size_t)p->p * sizeof *g->rows);
     }
     clv_panel_fill(&g->panel, &p->frame, g->rows);
+    return CLV_OK;
 }
 
 /* The best of some draws. */
@@ -168,7 +167,7 @@ static clv_status choose(seeding *g, clv_rng *rng, int64_t *out) {
         CLV_TRY(draw(g, rng, &objects[c]));
     }
     if (g->draws > 1) {
-        set_candidates(g, objects, g->draws);
+        CLV_TRY(set_candidates(g, objects, g->draws));
         CLV_TRY(try_all(g));
         for (int c = 1; c < g->draws; c++) {
             best = total_of(g, c) < total_of(g, best) ? c : best;
@@ -189,7 +188,7 @@ static int64_t draw_another(const clv_kpalm_problem *p, const bool *taken, clv_r
 
 /* Object `next` has become a center: the next one is chosen. */
 static clv_status follow(seeding *g, clv_rng *rng, int64_t *next) {
-    set_candidates(g, next, 1);
+    CLV_TRY(set_candidates(g, next, 1));
     CLV_TRY(approach(g));
     return choose(g, rng, next);
 }
@@ -200,7 +199,7 @@ static clv_status draw_centers(seeding *g, clv_rng *rng, bool *taken) {
     int64_t object = draw_by_weight(p, rng);
     clv_status status = CLV_OK;
     for (int64_t l = 0; l < p->k && (status == CLV_OK || clv_is_stop(status)); l++) {
-        clv_matrix_row(p->points, object, s->centers + l * p->p);
+        CLV_TRY(clv_kpalm_rows(p, &object, 1, s->centers + l * p->p));
         taken[object] = true;
         if (status == CLV_OK && clv_share_is_over(p->ctx, 0.5)) {
             status = CLV_ETIME;
@@ -297,12 +296,10 @@ static clv_status seed_random(clv_kpalm_state *s, clv_rng *rng) {
             keep_largest(first, object, p->k, key, i);
         }
     }
-    for (int64_t l = 0; room && l < p->k; l++) {
-        clv_matrix_row(p->points, object[l], s->centers + l * p->p);
-    }
+    clv_status status = room ? clv_kpalm_rows(p, object, p->k, s->centers) : clv_kpalm_meet(p, CLV_ENOMEM);
     clv_free(p->ctx, first);
     clv_free(p->ctx, object);
-    return room ? CLV_OK : CLV_ENOMEM;
+    return status;
 }
 
 clv_status clv_kpalm_seed(clv_kpalm_state *s, clv_rng *rng) {
@@ -381,7 +378,7 @@ static clv_status refill(seeding *g, int64_t *members, double *gain) {
             members[s->labels[object]]--;
             members[l]++;
             *gain += move_center(s, object, l);
-            set_candidates(g, &object, 1);
+            CLV_TRY(set_candidates(g, &object, 1));
             CLV_TRY(approach(g));
         }
     }

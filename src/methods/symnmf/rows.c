@@ -13,9 +13,13 @@
  * Objects are taken a block at a time. Inside of such a block P W is kept up to date by the block's own entries of P;
  * for all others the changes of the block are applied together afterwards, as one matrix product (affinity/product.c).
  * The outcome is that of updating after every object, so this part of a sweep, 2 n^2 k operations, is as fast as a
- * product with P and threads share it; only O(n k (k + moves + block)) operations are left for one thread. */
+ * product with P and threads share it; only O(n k (k + moves + block)) operations are left for one thread.
+ *
+ * Of several ranks, the one whose share has the block takes its objects, and the others get the rows and W'W from it.
+ */
 #include "methods/symnmf/symnmf.h"
 
+#include "base/ranks.h"
 #include "kernels/kernels.h"
 
 #include <math.h>
@@ -44,9 +48,14 @@ static int64_t objects_at_a_time(int64_t n) {
     return n < 8192 ? 2 * CLV_TILE : 4 * CLV_TILE;
 }
 
+/* What is told of a block besides its rows: whether any has changed, and W'W. */
+static int64_t told_numbers(int64_t k) {
+    return 1 + k * k;
+}
+
 int64_t clv_rows_work(int64_t n, int64_t k) {
     int64_t most = objects_at_a_time(n);
-    return 4 * most * k + most * most + 3 * k;
+    return told_numbers(k) + 4 * most * k + most * most + 3 * k;
 }
 
 /* M_ab */
@@ -193,6 +202,7 @@ static void adopt(const row *r, double *gram, double *w, double *change) {
 
 typedef struct block {
     int64_t first, count;
+    double *told;                       /* before w, so that both are one message */
     double *w, *pw, *change;            /* count x k, one row per object */
     double *turned;                     /* k x count: the changes, one cluster per row */
     double *inside;                     /* count x count: P between the objects */
@@ -202,7 +212,8 @@ typedef struct block {
 static block block_in(const clv_memberships *s, int64_t first) {
     int64_t k = s->problem->k, left = s->problem->n - first, most = objects_at_a_time(s->problem->n);
     block b = {.first = first, .count = left < most ? left : most};
-    b.w = s->rows;
+    b.told = s->rows;
+    b.w = b.told + told_numbers(k);
     b.pw = b.w + most * k;
     b.change = b.pw + most * k;
     b.turned = b.change + most * k;
@@ -221,7 +232,7 @@ static clv_status gather(const clv_memberships *s, const block *b) {
         }
     }
     memset(b->change, 0, (size_t)(k * b->count) * sizeof *b->change);
-    CLV_TRY(clv_product_rows(&s->product, b->first, b->count, b->pw));
+    clv_product_rows(&s->product, b->first, b->count, b->pw);
     return clv_affinity_block(s->problem->affinity, b->first, b->count, b->inside);
 }
 
@@ -229,8 +240,9 @@ static void scatter(clv_memberships *s, const block *b) {
     int64_t n = s->problem->n, k = s->problem->k;
     for (int64_t c = 0; c < k; c++) {
         for (int64_t r = 0; r < b->count; r++) {
-            s->w[c * n + b->first + r] = b->w[r * k + c];
-            b->turned[c * b->count + r] = b->change[r * k + c];
+            double *w = &s->w[c * n + b->first + r];
+            b->turned[c * b->count + r] = b->w[r * k + c] - *w;
+            *w = b->w[r * k + c];
         }
     }
 }
@@ -263,16 +275,37 @@ static bool treat_object(clv_memberships *s, const block *b, int64_t at, double 
     return true;
 }
 
+static clv_status treat_objects(clv_memberships *s, const block *b, double enough, bool *changed) {
+    CLV_TRY(gather(s, b));
+    for (int64_t r = 0; r < b->count; r++) {
+        if (treat_object(s, b, r, enough)) {
+            *changed = true;
+            tell_the_others(b, r, s->problem->k);
+        }
+    }
+    return CLV_OK;
+}
+
+/* What the owner has made of the block, with `status`, becomes everybody's. */
+static clv_status tell_ranks(clv_memberships *s, const block *b, int owner, clv_status status, bool *changed) {
+    int64_t k = s->problem->k, numbers = told_numbers(k) + b->count * k;
+    b->told[0] = *changed;
+    memcpy(b->told + 1, s->gram, (size_t)(k * k) * sizeof *s->gram);
+    CLV_TRY(clv_broadcast(s->problem->ctx, status, b->told, numbers * (int64_t)sizeof *b->told, owner));
+    *changed = b->told[0] != 0;
+    memcpy(s->gram, b->told + 1, (size_t)(k * k) * sizeof *s->gram);
+    return CLV_OK;
+}
+
 static clv_status treat_block(clv_memberships *s, int64_t first, double enough) {
     block b = block_in(s, first);
     bool changed = false;
-    CLV_TRY(gather(s, &b));
-    for (int64_t r = 0; r < b.count; r++) {
-        if (treat_object(s, &b, r, enough)) {
-            changed = true;
-            tell_the_others(&b, r, s->problem->k);
-        }
+    int owner = clv_product_owner(&s->product, first);
+    clv_status status = CLV_OK;
+    if (owner < 0 || owner == clv_ranks_of(s->problem->ctx)->with.rank) {
+        status = treat_objects(s, &b, enough, &changed);
     }
+    CLV_TRY(owner < 0 ? status : tell_ranks(s, &b, owner, status, &changed));
     if (!changed) {
         return CLV_OK;
     }

@@ -262,13 +262,20 @@ static void free_sweeper(sweeper *w) {
     clv_free(w->problem.ctx, w->labels);
 }
 
-/* One thread's part of the others: the next one that nobody has begun, until time or candidates end. Of R ranks, each
- * takes every R-th. */
-static clv_status try_some(const clv_symnmf_problem *low, uint64_t seed, atomic_int *next, pair *out) {
+/* The candidate that this rank takes in a turn. Odd ones are random and take more sweeps than even ones: ranks go to
+ * and fro through them, so that each has some of both. */
+static int candidate_of(const clv_symnmf_problem *low, int turn) {
+    int64_t own, end, ranks = clv_rank_count(low->ctx);
+    clv_share(low->ctx, ranks, &own, &end);
+    return 1 + turn * (int)ranks + (int)(turn % 2 == 0 ? own : ranks - 1 - own);
+}
+
+/* One thread's part of the others: the next one that nobody has begun, until time or candidates end. */
+static clv_status try_some(const clv_symnmf_problem *low, uint64_t seed, atomic_int *turns, pair *out) {
     sweeper w;
     clv_status status = new_sweeper(low, low->affinity, 1, &w);
-    int c, ranks = clv_rank_count(low->ctx);
-    while (status == CLV_OK && (c = atomic_fetch_add(next, ranks)) < candidates(low->k) &&
+    int c;
+    while (status == CLV_OK && (c = candidate_of(low, atomic_fetch_add(turns, 1))) < candidates(low->k) &&
            !clv_share_is_over(low->ctx, 0.5)) {
         status = try_candidate(&w.t, c, seed, out->value, w.labels);
         if (status == CLV_OK) {
@@ -314,14 +321,12 @@ static clv_status share_rival(const clv_symnmf_problem *low, clv_status status, 
 /* Side by side, one thread each. */
 static clv_status try_others(const clv_symnmf_problem *low, int threads, uint64_t seed, pair *out) {
     clv_status worst = CLV_OK;
-    int64_t own, end;
-    clv_share(low->ctx, clv_rank_count(low->ctx), &own, &end);
-    atomic_int next = 1 + (int)own;
+    atomic_int turns = 0;
     clv_own_clock_begin(low->ctx);
     clv_blas_serial_begin();
 #pragma omp parallel num_threads(clv_team(clv_symnmf_side_by_side(low->k, threads)))
     {
-        clv_status status = try_some(low, seed, &next, out);
+        clv_status status = try_some(low, seed, &turns, out);
         if (status != CLV_OK) {
 #pragma omp critical
             worst = clv_is_stop(status) && worst != CLV_OK ? worst : status;

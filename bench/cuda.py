@@ -56,7 +56,7 @@ class Table(C.Structure):
                 ("entries", function(C.c_void_p, C.c_void_p, C.c_int64, C.c_void_p, C.c_int64, C.c_void_p)),
                 ("product", function(C.c_void_p, C.c_void_p, C.c_int64, C.c_void_p, C.c_int64, C.c_void_p, C.c_int)),
                 ("sums", function(C.c_void_p, C.POINTER(Moves), C.c_int64, C.c_void_p, C.c_int)),
-                ("moments", function(C.c_void_p, C.POINTER(C.c_double), C.POINTER(C.c_double)))]
+                ("moments", function(C.c_void_p, C.POINTER(C.c_double), C.POINTER(C.c_double)))]  # and what is not called here
 
 
 class Operator:

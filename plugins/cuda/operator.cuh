@@ -241,6 +241,29 @@ struct columns {
     int64_t count;
 };
 
+struct chosen {
+    buffer<int32_t> ids;
+    buffer<double> panels;
+    columns on_card;
+};
+
+/* plugin.cu; objects NULL: all. */
+int choose(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, chosen &out);
+
+/* sums.cu: the functions of clv_cuda. */
+int product(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const double *x,
+            int64_t k, double *y, int how);
+int sums(clv_cuda_call *call, clv_cuda_operator *a, const clv_cuda_moves *moves, int64_t k, double *y, int add);
+int moments(clv_cuda_call *call, clv_cuda_operator *a, double *sum, double *squares);
+int keep_sums(clv_cuda_call *call, clv_cuda_operator *a, int64_t k, const double *y, const double *degree,
+              clv_cuda_kept **out);
+int kept_follow(clv_cuda_call *call, clv_cuda_kept *kept, const clv_cuda_moves *moves, const int32_t *labels,
+                double *own);
+int kept_choose(clv_cuda_call *call, clv_cuda_kept *kept, const clv_cuda_scores *by, const int32_t *labels,
+                int32_t *wanted);
+int kept_back(clv_cuda_call *call, clv_cuda_kept *kept, double *y);
+void let_go(clv_cuda_kept *kept);
+
 /* Rows first..first + count - 1 of the operator (whole tiles, but for the last) and their sums: y[c * stride + i - first]. */
 struct targets {
     int64_t first, count, stride;

@@ -33,7 +33,7 @@ static int32_t best_exact(const clv_partition *s, int64_t i, const double *fixed
     for (int32_t c = 0; c < s->problem->k; c++) {
         double gain = c == own ? 0 : leave + clv_partition_enter(s, i, c);
         bool tied = gain == best && target != own;
-        if (gain > best || (tied && clv_prefers(s, i, c, target))) {
+        if (gain > best || (tied && clv_prefers(s->ties, i, c, target))) {
             best = gain;
             target = c;
         }
@@ -242,7 +242,7 @@ clv_status clv_finc_step(clv_partition *s, int64_t *moved) {
     for (int64_t i = 0; i < s->problem->n; i++) {
         s->wanted[i] = best_of(s, i, &by);
     }
-    clv_keep_clusters(s);
+    CLV_TRY(clv_keep_clusters(s));
     return clv_partition_adopt(s, moved);
 }
 

@@ -37,9 +37,21 @@ clv_status clv_partition_new(const clv_ncut_problem *problem, int threads, clv_p
     return CLV_OK;
 }
 
+static void let_go(clv_partition *s) {
+    clv_affinity_let_go(s->problem->affinity, s->kept);
+    s->kept = NULL;
+}
+
+clv_status clv_partition_bring_back(clv_partition *s) {
+    clv_status status = s->kept ? clv_affinity_kept_back(s->problem->affinity, s->kept, s->sums) : CLV_OK;
+    let_go(s);
+    return status;
+}
+
 void clv_partition_free(clv_partition *s) {
     if (s->problem) {
         clv_context *ctx = s->problem->ctx;
+        let_go(s);
         CLV_FREE_ALL(ctx, s->labels, s->wanted, s->sums, s->volume, s->within, s->size, s->moved, s->column);
         memset(s, 0, sizeof *s);
     }
@@ -125,7 +137,7 @@ static void measure_part(const clv_partition *s, int64_t from, int64_t to, doubl
         int32_t c = s->labels[i];
         if (c >= 0) {
             volume[c] += s->problem->degree[i];
-            within[c] += s->sums[c * n + i];
+            within[c] += s->kept ? s->column[i] : s->sums[c * n + i];
         }
     }
 }
@@ -168,6 +180,7 @@ static void take_degrees(const clv_partition *s) {
 
 clv_status clv_partition_refresh(clv_partition *s) {
     const clv_ncut_problem *p = s->problem;
+    let_go(s);
     CLV_TRY((s->rough ? clv_affinity_rough_sums : clv_affinity_group_sums)(p->affinity, s->labels, p->k, s->sums,
                                                                            s->threads));
     if (p->summed_degrees) {
@@ -214,6 +227,19 @@ static int64_t list_movers(clv_partition *s) {
     return count;
 }
 
+/* The sums follow the first `count` of s->moved; of those that stay away, column has what objects have of their own. */
+static clv_status follow(clv_partition *s, int64_t count) {
+    const clv_ncut_problem *p = s->problem;
+    if (s->away && !s->kept) {
+        CLV_TRY(clv_affinity_keep(p->affinity, p->k, s->sums, p->degree, &s->kept));
+    }
+    if (s->kept) {
+        return clv_affinity_kept_follow(p->affinity, s->kept, s->moved, s->labels, s->wanted, count, s->column);
+    }
+    return (s->rough ? clv_affinity_rough_moves : clv_affinity_move_many)(p->affinity, s->moved, s->labels, s->wanted,
+                                                                          count, s->sums, s->threads);
+}
+
 clv_status clv_partition_adopt(clv_partition *s, int64_t *moved) {
     const clv_ncut_problem *p = s->problem;
     int64_t count = list_movers(s);
@@ -223,8 +249,7 @@ clv_status clv_partition_adopt(clv_partition *s, int64_t *moved) {
         return clv_partition_refresh(s);
     }
     s->fresh = s->fresh && count == 0;
-    CLV_TRY((s->rough ? clv_affinity_rough_moves : clv_affinity_move_many)(p->affinity, s->moved, s->labels, s->wanted,
-                                                                           count, s->sums, s->threads));
+    CLV_TRY(follow(s, count));
     for (int64_t m = 0; m < count; m++) {
         s->labels[s->moved[m]] = s->wanted[s->moved[m]];
     }

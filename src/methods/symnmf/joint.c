@@ -95,7 +95,7 @@ clv_status clv_pairwise_step(clv_memberships *s) {
     for (int64_t i = 0; i < p->n; i++) {
         pair_up(s, i, &most);
     }
-    CLV_TRY(clv_affinity_apply(p->affinity, s->direction, p->k, s->image, s->threads));
+    CLV_TRY(clv_memberships_multiply(s, s->direction, s->image));
     clv_memberships_go(s, most < HUGE_VAL ? clv_memberships_best(s, most) : 0);
     return CLV_OK;
 }
@@ -123,7 +123,7 @@ clv_status clv_spg_step(clv_memberships *s) {
     for (int64_t e = 0; e < count; e++) {
         s->direction[e] -= s->w[e];
     }
-    CLV_TRY(clv_affinity_apply(p->affinity, s->direction, p->k, s->image, s->threads));
+    CLV_TRY(clv_memberships_multiply(s, s->direction, s->image));
     double t = clv_memberships_best(s, 1);
     memcpy(s->previous, s->gradient, (size_t)count * sizeof *s->previous);
     clv_memberships_go(s, t);

@@ -138,8 +138,9 @@ inline int make_lanes(clv_cuda_call *call, clv_cuda_operator *a) {
 }
 
 inline void copy_by_threads(clv_cuda_call *call, char *to, const char *from, int64_t bytes) {
-    constexpr int64_t part = 1 << 19;
-#pragma omp parallel for num_threads(call->threads > 8 ? 8 : call->threads) if (bytes > 4 * part)
+    constexpr int64_t part = 1 << 19, each = 1 << 21;
+    int64_t most = bytes / each + 1; /* threads */
+#pragma omp parallel for num_threads(call->threads < most ? call->threads : (int)most) if (bytes > 4 * part)
     for (int64_t at = 0; at < bytes; at += part) {
         memcpy(to + at, from + at, (size_t)(bytes - at < part ? bytes - at : part));
     }

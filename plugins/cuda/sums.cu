@@ -287,11 +287,20 @@ unsigned blocks_for(int64_t count) {
     return (unsigned)((count + 255) / 256);
 }
 
+/* What moves need besides, at most: the change of the sums, packed rows and columns, labels. */
+bool has_room_to_move(const clv_cuda_operator *a, int64_t k) {
+    int64_t numbers = 2 * k + 2 * (a->of.features + 16) + 6;
+    return a->held + (size_t)(numbers * a->of.n) * sizeof(double) <= a->limit;
+}
+
 } // namespace
 
 int keep_sums(clv_cuda_call *call, clv_cuda_operator *a, int64_t k, const double *y, const double *degree,
               clv_cuda_kept **out) {
     *out = nullptr;
+    if (!has_room_to_move(a, k)) {
+        return fail(call, CLV_CUDA_NO_MEMORY, "sums of %lld labels do not fit", (long long)k);
+    }
     clv_cuda_kept *kept = new (std::nothrow) clv_cuda_kept{a, k, {}, {}};
     int status = kept ? CLV_CUDA_OK : fail(call, CLV_CUDA_FAILED, "the host has no memory left");
     if (kept) {

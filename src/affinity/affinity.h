@@ -59,14 +59,15 @@ clv_status clv_affinity_rough_apply(const clv_affinity *a, const double *x, int6
 clv_status clv_affinity_rough_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int64_t threads);
 clv_status clv_affinity_rough_moves(const clv_affinity *a, const int64_t *objects, const int32_t *before,
                                     const int32_t *after, int64_t count, double *y, int64_t threads);
-/* Sums by label (k x n) and degrees that stay where a home computes, for descents of which the sums are looked at only at
- * the end. *kept is NULL where the home keeps none, or has no room for them. */
+/* Sums by label (k x n) and degrees that stay where a home computes, for descents of which the sums are looked at only
+ * at the end. *kept is NULL where the home keeps none, or has no room for them. */
 clv_status clv_affinity_keep(const clv_affinity *a, int64_t k, const double *y, const double *degree, void **kept);
 /* The bits of clv_affinity_rough_moves; own[i] is then the sum of object i to the label that it has after them. */
 clv_status clv_affinity_kept_follow(const clv_affinity *a, void *kept, const int64_t *objects, const int32_t *before,
                                     const int32_t *after, int64_t count, double *own);
-/* The label with the largest score (2 y_ci - degree_i ratio_c + s degree_i) inverse_c for each object, s = shift for its
- * own and -shift for others; its own gets margin 2 y_ci inverse_c more. Of others that are equal, by clv_prefers. */
+/* The label with the largest score (2 y_ci - degree_i ratio_c + s degree_i) inverse_c for each object, s = shift for
+ * its own and -shift for others; its own gets margin 2 y_ci inverse_c more. Of others that are equal, by clv_prefers.
+ */
 typedef struct clv_kept_scores {
     const double *inverse, *ratio; /* k */
     double shift, margin;

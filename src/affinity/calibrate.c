@@ -172,8 +172,8 @@ static clv_status find_root(const calibration *c, measurer measure, double enoug
 static bool is_on_card(const calibration *c) {
     bool possible = clv_cuda_maker.suits(c->points, c->options);
     bool asked = c->options->home == CLV_HOME_CUDA;
-    bool pays = c->options->home == CLV_HOME_AUTO && !clv_is_shared(c->ctx) &&
-                clv_cuda_pays(c->ctx, c->points, c->options);
+    bool pays =
+        c->options->home == CLV_HOME_AUTO && !clv_is_shared(c->ctx) && clv_cuda_pays(c->ctx, c->points, c->options);
     return possible && (asked || pays);
 }
 

@@ -64,8 +64,9 @@ typedef struct clv_cuda_moves {
 /* Sums by label, k x n, that stay on the card, and the degrees of the objects. */
 typedef struct clv_cuda_kept clv_cuda_kept;
 
-/* An object goes to the label c with the largest score (2 y_ci - degree_i ratio_c + s degree_i) inverse_c, s = shift for
- * its own and -shift for others; its own gets margin 2 y_ci inverse_c more. Of others that are equal, clv_prefers. */
+/* An object goes to the label c with the largest score (2 y_ci - degree_i ratio_c + s degree_i) inverse_c, s = shift
+ * for its own and -shift for others; its own gets margin 2 y_ci inverse_c more. Of others that are equal, clv_prefers.
+ */
 typedef struct clv_cuda_scores {
     const double *inverse, *ratio; /* k */
     double shift, margin;
@@ -132,7 +133,8 @@ typedef struct clv_cuda {
     /* Sums (k x n) and degrees (n) go there. */
     int (*keep)(clv_cuda_call *call, clv_cuda_operator *a, int64_t k, const double *y, const double *degree,
                 clv_cuda_kept **out);
-    /* The sums after these moves, the bits of `sums` with add; and own[i], that of an object to its label, after them. */
+    /* The sums after these moves, the bits of `sums` with add; and own[i], that of an object to its label, after them.
+     */
     int (*follow)(clv_cuda_call *call, clv_cuda_kept *kept, const clv_cuda_moves *moves, const int32_t *labels,
                   double *own);
     int (*choose)(clv_cuda_call *call, clv_cuda_kept *kept, const clv_cuda_scores *by, const int32_t *labels,

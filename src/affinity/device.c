@@ -260,8 +260,8 @@ static clv_status device_kept_follow(const clv_affinity *a, void *kept, const cl
     return status;
 }
 
-static clv_status device_kept_choose(const clv_affinity *a, void *kept, const clv_kept_scores *by, const int32_t *labels,
-                                     int32_t *wanted) {
+static clv_status device_kept_choose(const clv_affinity *a, void *kept, const clv_kept_scores *by,
+                                     const int32_t *labels, int32_t *wanted) {
     clv_cuda_scores scores = {by->inverse, by->ratio, by->shift, by->margin, by->ties};
     ON_KEPT(a, "choosing clusters", choose, kept, &scores, labels, wanted);
 }

@@ -108,6 +108,14 @@ static bool is_measured_in_parts(const clv_ncut_problem *p) {
     return p->n > MEASURED && p->k <= MEASURED_CLUSTERS;
 }
 
+/* A thread for every few parts: these loops take a millisecond, and one thread of many that is kept waiting keeps all
+ * waiting. */
+static int part_threads(const clv_partition *s) {
+    enum { PARTS_EACH = 4 };
+    int64_t most = s->problem->n / MEASURED / PARTS_EACH + 1;
+    return s->threads < most ? s->threads : (int)most;
+}
+
 static int64_t end_of_part(const clv_ncut_problem *p, int64_t from) {
     return p->n - from < MEASURED ? p->n : from + MEASURED;
 }
@@ -119,7 +127,7 @@ void clv_partition_count(clv_partition *s, const int32_t *labels) {
         return;
     }
     memset(s->size, 0, (size_t)p->k * sizeof *s->size);
-#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static, 1)
+#pragma omp parallel for num_threads(clv_team(part_threads(s))) schedule(static, 1)
     for (int64_t from = 0; from < p->n; from += MEASURED) {
         int64_t part[MEASURED_CLUSTERS];
         clv_count_labels(labels + from, end_of_part(p, from) - from, p->k, part);
@@ -150,7 +158,7 @@ void clv_partition_measure(clv_partition *s) {
     if (!is_measured_in_parts(s->problem)) {
         measure_part(s, 0, n, s->volume, s->within);
     } else {
-#pragma omp parallel for ordered num_threads(clv_team(s->threads)) schedule(static, 1)
+#pragma omp parallel for ordered num_threads(clv_team(part_threads(s))) schedule(static, 1)
         for (int64_t from = 0; from < n; from += MEASURED) {
             double part[2 * MEASURED_CLUSTERS] = {0};
             measure_part(s, from, end_of_part(s->problem, from), part, part + k);
@@ -215,7 +223,7 @@ static int64_t list_movers_of(clv_partition *s, int64_t from, int64_t to) {
 static int64_t list_movers(clv_partition *s) {
     const clv_ncut_problem *p = s->problem;
     int64_t count = 0;
-#pragma omp parallel for ordered num_threads(clv_team(s->threads)) schedule(static, 1) if (p->n > MEASURED)
+#pragma omp parallel for ordered num_threads(clv_team(part_threads(s))) schedule(static, 1) if (p->n > MEASURED)
     for (int64_t from = 0; from < p->n; from += MEASURED) {
         int64_t own = list_movers_of(s, from, end_of_part(p, from));
 #pragma omp ordered

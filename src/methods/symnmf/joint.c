@@ -116,10 +116,12 @@ clv_status clv_spg_step(clv_memberships *s) {
     const clv_symnmf_problem *p = s->problem;
     int64_t count = p->n * p->k;
     s->step = s->primed ? s->step : clv_memberships_length(s);
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static) if (clv_memberships_are_many(s))
     for (int64_t e = 0; e < count; e++) {
         s->direction[e] = s->w[e] - s->step * s->gradient[e];
     }
     clv_project_rows(s, s->direction);
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static) if (clv_memberships_are_many(s))
     for (int64_t e = 0; e < count; e++) {
         s->direction[e] -= s->w[e];
     }

@@ -137,10 +137,15 @@ inline int make_lanes(clv_cuda_call *call, clv_cuda_operator *a) {
     return CLV_CUDA_OK;
 }
 
+/* Of the host, for so many bytes: one of many that is kept waiting keeps all waiting. */
+inline int copy_threads(const clv_cuda_call *call, int64_t bytes) {
+    constexpr int64_t each = 1 << 21;
+    return (int64_t)call->threads < bytes / each + 1 ? call->threads : (int)(bytes / each + 1);
+}
+
 inline void copy_by_threads(clv_cuda_call *call, char *to, const char *from, int64_t bytes) {
-    constexpr int64_t part = 1 << 19, each = 1 << 21;
-    int64_t most = bytes / each + 1; /* threads */
-#pragma omp parallel for num_threads(call->threads < most ? call->threads : (int)most) if (bytes > 4 * part)
+    constexpr int64_t part = 1 << 19;
+#pragma omp parallel for num_threads(copy_threads(call, bytes)) if (bytes > 4 * part)
     for (int64_t at = 0; at < bytes; at += part) {
         memcpy(to + at, from + at, (size_t)(bytes - at < part ? bytes - at : part));
     }

@@ -180,9 +180,13 @@ void clv_partition_measure(clv_partition *s) {
 static void take_degrees(const clv_partition *s) {
     int64_t n = s->problem->n;
     double *degree = s->problem->degree;
-    memcpy(degree, s->sums, (size_t)n * sizeof *degree);
-    for (int64_t c = 1; c < s->problem->k; c++) {
-        clv_kernels->f64.accumulate(degree, s->sums + c * n, n);
+#pragma omp parallel for num_threads(clv_team(part_threads(s))) schedule(static)
+    for (int64_t from = 0; from < n; from += MEASURED) {
+        int64_t count = end_of_part(s->problem, from) - from;
+        memcpy(degree + from, s->sums + from, (size_t)count * sizeof *degree);
+        for (int64_t c = 1; c < s->problem->k; c++) {
+            clv_kernels->f64.accumulate(degree + from, s->sums + c * n + from, count);
+        }
     }
 }
 

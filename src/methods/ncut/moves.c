@@ -170,7 +170,7 @@ static clv_status sweep_by_factor(clv_partition *s, const clv_matrix *factor, in
 
 /* Objects that are looked at by one thread; together, more and more while none of them moves; and similarities that pay
  * for a thread. */
-enum { AT_ONCE = 512, MOST_AT_ONCE = 1 << 18, WORTH_A_THREAD = 1 << 16 };
+enum { AT_ONCE = 512, MOST_AT_ONCE = 1 << 18, WORTH_A_THREAD = 1 << 18 };
 
 static int threads_for(const clv_partition *s, int64_t objects) {
     int64_t most = objects * s->problem->k / WORTH_A_THREAD + 1;

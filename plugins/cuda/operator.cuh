@@ -137,9 +137,15 @@ inline int make_lanes(clv_cuda_call *call, clv_cuda_operator *a) {
     return CLV_CUDA_OK;
 }
 
+/* Of the host, for so many bytes: one of many that is kept waiting keeps all waiting. */
+inline int copy_threads(const clv_cuda_call *call, int64_t bytes) {
+    constexpr int64_t each = 1 << 21;
+    return (int64_t)call->threads < bytes / each + 1 ? call->threads : (int)(bytes / each + 1);
+}
+
 inline void copy_by_threads(clv_cuda_call *call, char *to, const char *from, int64_t bytes) {
     constexpr int64_t part = 1 << 19;
-#pragma omp parallel for num_threads(call->threads > 8 ? 8 : call->threads) if (bytes > 4 * part)
+#pragma omp parallel for num_threads(copy_threads(call, bytes)) if (bytes > 4 * part)
     for (int64_t at = 0; at < bytes; at += part) {
         memcpy(to + at, from + at, (size_t)(bytes - at < part ? bytes - at : part));
     }
@@ -240,6 +246,29 @@ struct columns {
     const int32_t *ids;   /* NULL: 0, 1, 2, ... */
     int64_t count;
 };
+
+struct chosen {
+    buffer<int32_t> ids;
+    buffer<double> panels;
+    columns on_card;
+};
+
+/* plugin.cu; objects NULL: all. */
+int choose(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, chosen &out);
+
+/* sums.cu: the functions of clv_cuda. */
+int product(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const double *x,
+            int64_t k, double *y, int how);
+int sums(clv_cuda_call *call, clv_cuda_operator *a, const clv_cuda_moves *moves, int64_t k, double *y, int add);
+int moments(clv_cuda_call *call, clv_cuda_operator *a, double *sum, double *squares);
+int keep_sums(clv_cuda_call *call, clv_cuda_operator *a, int64_t k, const double *y, const double *degree,
+              clv_cuda_kept **out);
+int kept_follow(clv_cuda_call *call, clv_cuda_kept *kept, const clv_cuda_moves *moves, const int32_t *labels,
+                double *own);
+int kept_choose(clv_cuda_call *call, clv_cuda_kept *kept, const clv_cuda_scores *by, const int32_t *labels,
+                int32_t *wanted);
+int kept_back(clv_cuda_call *call, clv_cuda_kept *kept, double *y);
+void let_go(clv_cuda_kept *kept);
 
 /* Rows first..first + count - 1 of the operator (whole tiles, but for the last) and their sums: y[c * stride + i - first]. */
 struct targets {

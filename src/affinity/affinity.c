@@ -344,6 +344,36 @@ clv_status clv_affinity_rough_moves(const clv_affinity *a, const int64_t *object
     return CALL(a, rough_moves, &moves, y, threads_for(a, (double)count * (double)a->info.n, threads));
 }
 
+/* --- sums that stay where they are made --- */
+
+clv_status clv_affinity_keep(const clv_affinity *a, int64_t k, const double *y, const double *degree, void **kept) {
+    *kept = NULL;
+    clv_status status = a->home.keep ? CALL(a, keep, k, y, degree, kept) : CLV_OK;
+    return status == CLV_ENOMEM ? CLV_OK : status;
+}
+
+clv_status clv_affinity_kept_follow(const clv_affinity *a, void *kept, const int64_t *objects, const int32_t *before,
+                                    const int32_t *after, int64_t count, double *own) {
+    return CALL(a, kept_follow, kept, &(clv_moves){objects, before, after, count}, own);
+}
+
+clv_status clv_affinity_kept_choose(const clv_affinity *a, void *kept, const clv_kept_scores *by, const int32_t *labels,
+                                    int32_t *wanted) {
+    return CALL(a, kept_choose, kept, by, labels, wanted);
+}
+
+clv_status clv_affinity_kept_back(const clv_affinity *a, void *kept, double *y) {
+    return CALL(a, kept_back, kept, y);
+}
+
+void clv_affinity_let_go(const clv_affinity *a, void *kept) {
+    if (kept) {
+        enter(a);
+        a->home.let_go(a, kept);
+        leave(a, CLV_OK);
+    }
+}
+
 /* --- some of the objects --- */
 
 int32_t *clv_number_objects(const clv_affinity *base, const int64_t *objects, int64_t m) {

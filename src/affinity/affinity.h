@@ -59,6 +59,30 @@ clv_status clv_affinity_rough_apply(const clv_affinity *a, const double *x, int6
 clv_status clv_affinity_rough_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int64_t threads);
 clv_status clv_affinity_rough_moves(const clv_affinity *a, const int64_t *objects, const int32_t *before,
                                     const int32_t *after, int64_t count, double *y, int64_t threads);
+/* Sums by label (k x n) and degrees that stay where a home computes, for descents of which the sums are looked at only
+ * at the end. *kept is NULL where the home keeps none, or has no room for them. */
+clv_status clv_affinity_keep(const clv_affinity *a, int64_t k, const double *y, const double *degree, void **kept);
+/* The bits of clv_affinity_rough_moves; own[i] is then the sum of object i to the label that it has after them. */
+clv_status clv_affinity_kept_follow(const clv_affinity *a, void *kept, const int64_t *objects, const int32_t *before,
+                                    const int32_t *after, int64_t count, double *own);
+/* The label with the largest score (2 y_ci - degree_i ratio_c + s degree_i) inverse_c for each object, s = shift for
+ * its own and -shift for others; its own gets margin 2 y_ci inverse_c more. Of others that are equal, by clv_prefers.
+ */
+typedef struct clv_kept_scores {
+    const double *inverse, *ratio; /* k */
+    double shift, margin;
+    uint64_t ties;
+} clv_kept_scores;
+clv_status clv_affinity_kept_choose(const clv_affinity *a, void *kept, const clv_kept_scores *by, const int32_t *labels,
+                                    int32_t *wanted);
+clv_status clv_affinity_kept_back(const clv_affinity *a, void *kept, double *y);
+void clv_affinity_let_go(const clv_affinity *a, void *kept); /* takes NULL */
+/* Of two labels equally good for object i, other than its own, whether `left` is preferred: at random, but fixed by
+ * `ties`. */
+static inline bool clv_prefers(uint64_t ties, int64_t i, int32_t left, int32_t right) {
+    uint64_t mixed = (ties ^ (uint64_t)i) * 0x9e3779b97f4a7c15u;
+    return (((mixed ^ (mixed >> 29)) >> 7) & 1) ? left < right : left > right;
+}
 /* Sums over all pairs: of the entries, and of their squares. */
 clv_status clv_affinity_moments(const clv_affinity *a, int64_t threads, double *sum, double *squares);
 /* The entries between the objects first..first + count - 1: count x count. `first` is a multiple of CLV_TILE here and

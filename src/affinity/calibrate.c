@@ -7,7 +7,11 @@
  * / 2 operations and as many exponentials, and two or three passes leave rounding only. Where copies alone have a
  * larger mean, it is that of the other pairs; where no gamma has it even so, the rule of clv_gamma_auto serves. With
  * landmarks the sample alone decides. Sums are formed panel by panel in a fixed order: the same bits on any number of
- * threads. */
+ * threads.
+ *
+ * For an affinity on a graphics card the passes are made there. A card gives means alone, and the slope is that of the
+ * sample first, then that between the last two means. */
+#include "affinity/home.h"
 #include "affinity/kinds.h"
 #include "base/options.h"
 
@@ -22,11 +26,16 @@ enum { MOST_STEPS = 60, MOST_PASSES = 20 };
 #define ROUGH 1e-3
 #define EXACT 1e-6
 #define HUGE_DISTANCE 1e300
+/* Of the slope of the sample, what it may be off by; and what a step by a slope that is off may leave. */
+#define SAMPLED_SLOPE 0.1
+#define LEFT 1e-12
 /* The mean must lie so far inside of what any gamma can give. */
 #define MARGIN 1e-6
 
 typedef struct calibration {
     clv_context *ctx;
+    const clv_matrix *points;
+    const clv_affinity_options *options;
     const clv_panels *panels;
     clv_affinity_kind kind;
     int threads;
@@ -158,6 +167,56 @@ static clv_status find_root(const calibration *c, measurer measure, double enoug
     return CLV_OK;
 }
 
+/* --- on a card --- */
+
+static bool is_on_card(const calibration *c) {
+    bool possible = clv_cuda_maker.suits(c->points, c->options);
+    bool asked = c->options->home == CLV_HOME_CUDA;
+    bool pays =
+        c->options->home == CLV_HOME_AUTO && !clv_is_shared(c->ctx) && clv_cuda_pays(c->ctx, c->points, c->options);
+    return possible && (asked || pays);
+}
+
+static clv_status measure_on_card(const calibration *c, double gamma, double *degree, double *mean) {
+    clv_affinity_options how = *c->options;
+    clv_affinity *a = NULL;
+    double n = (double)c->panels->n;
+    how.home = CLV_HOME_CUDA;
+    how.gamma = gamma;
+    clv_status status = clv_affinity_build(c->ctx, c->points, &how, &a);
+    if (status == CLV_OK) {
+        status = clv_affinity_degrees(a, degree, c->threads);
+        *mean = status == CLV_OK ? clv_sum(degree, c->panels->n, c->threads) / (n * n) : NAN;
+    }
+    clv_affinity_free(a);
+    return status;
+}
+
+/* From a gamma that is near: a step leaves the error times that of the slope. */
+static clv_status find_root_on_card(const calibration *c, double *degree, double *gamma) {
+    double before = 0, excess_before = 0, mean, slope, left = INFINITY;
+    CLV_TRY(measure_sample(c, *gamma, &mean, &slope));
+    for (int pass = 0; pass < MOST_PASSES && left > LEFT; pass++) {
+        CLV_TRY(measure_on_card(c, *gamma, degree, &mean));
+        double excess = log(mean / c->target);
+        slope = pass > 0 && *gamma != before ? (excess - excess_before) / (*gamma - before) : slope;
+        left = fabs(excess) * (pass > 0 ? fabs(excess_before) : SAMPLED_SLOPE);
+        before = *gamma;
+        excess_before = excess;
+        *gamma = fmin(fmax(before - excess / slope, before / 4), before * 4);
+    }
+    return CLV_OK;
+}
+
+static clv_status finish_on_card(const calibration *c, double *gamma) {
+    double *degree = CLV_NEW(c->ctx, double, c->panels->n);
+    clv_status status = degree ? find_root_on_card(c, degree, gamma) : CLV_ENOMEM;
+    clv_free(c->ctx, degree);
+    return status;
+}
+
+/* --- all --- */
+
 /* Whether some gamma has the mean, as far as the sample tells. Where copies alone have a larger one, the mean is that
  * of the pairs that differ. */
 static bool is_reachable(calibration *c) {
@@ -186,7 +245,10 @@ static clv_status calibrate(calibration *c, double *gamma) {
         return CLV_OK;
     }
     CLV_TRY(find_root(c, measure_sample, c->by_sample ? EXACT : ROUGH, MOST_STEPS, gamma));
-    return c->by_sample ? CLV_OK : find_root(c, measure_all, EXACT, MOST_PASSES, gamma);
+    if (c->by_sample) {
+        return CLV_OK;
+    }
+    return is_on_card(c) ? finish_on_card(c, gamma) : find_root(c, measure_all, EXACT, MOST_PASSES, gamma);
 }
 
 clv_status clv_affinity_calibrate(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *given,
@@ -208,6 +270,8 @@ clv_status clv_affinity_calibrate(clv_context *ctx, const clv_matrix *points, co
     CLV_TRY(clv_affinity_plan(ctx, points, options, &plan)); /* for its checks */
     CLV_TRY(clv_points_check(ctx, points));
     calibration c = {.ctx = ctx,
+                     .points = points,
+                     .options = options,
                      .panels = &panels,
                      .kind = options->kind,
                      .threads = clv_threads(options->threads),

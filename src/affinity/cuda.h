@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CLV_CUDA_INTERFACE = 3, CLV_CUDA_TILE = 64 };
+enum { CLV_CUDA_INTERFACE = 4, CLV_CUDA_TILE = 64 };
 
 typedef enum clv_cuda_status {
     CLV_CUDA_OK,
@@ -60,6 +60,18 @@ typedef struct clv_cuda_moves {
     int64_t count;
     int rough; /* entries may have errors of 1e-6 of themselves, if that is faster */
 } clv_cuda_moves;
+
+/* Sums by label, k x n, that stay on the card, and the degrees of the objects. */
+typedef struct clv_cuda_kept clv_cuda_kept;
+
+/* An object goes to the label c with the largest score (2 y_ci - degree_i ratio_c + s degree_i) inverse_c, s = shift
+ * for its own and -shift for others; its own gets margin 2 y_ci inverse_c more. Of others that are equal, clv_prefers.
+ */
+typedef struct clv_cuda_scores {
+    const double *inverse, *ratio; /* k */
+    double shift, margin;
+    uint64_t ties;
+} clv_cuda_scores;
 
 /* What becomes of a product: added to y; and its entries may have errors as of rough moves. */
 enum { CLV_CUDA_ADD = 1, CLV_CUDA_ROUGH = 2 };
@@ -117,6 +129,18 @@ typedef struct clv_cuda {
     int (*sums)(clv_cuda_call *call, clv_cuda_operator *a, const clv_cuda_moves *moves, int64_t k, double *y, int add);
     /* Sums over all pairs: of the entries, and of their squares. */
     int (*moments)(clv_cuda_call *call, clv_cuda_operator *a, double *sum, double *squares);
+
+    /* Sums (k x n) and degrees (n) go there. */
+    int (*keep)(clv_cuda_call *call, clv_cuda_operator *a, int64_t k, const double *y, const double *degree,
+                clv_cuda_kept **out);
+    /* The sums after these moves, the bits of `sums` with add; and own[i], that of an object to its label, after them.
+     */
+    int (*follow)(clv_cuda_call *call, clv_cuda_kept *kept, const clv_cuda_moves *moves, const int32_t *labels,
+                  double *own);
+    int (*choose)(clv_cuda_call *call, clv_cuda_kept *kept, const clv_cuda_scores *by, const int32_t *labels,
+                  int32_t *wanted);
+    int (*back)(clv_cuda_call *call, clv_cuda_kept *kept, double *y);
+    void (*let_go)(clv_cuda_kept *kept); /* takes NULL; before its operator is closed */
 
     int (*send)(clv_cuda_call *call, const clv_cuda_cloud *cloud, clv_cuda_points **out);
     void (*forget)(clv_cuda_points *points); /* takes NULL; after its clusters */

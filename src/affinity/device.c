@@ -70,6 +70,21 @@ static clv_status device_entry(const clv_affinity *a, int64_t i, int64_t j, doub
     return CLV_OK;
 }
 
+/* Of kinds by distance, all the same. */
+static clv_status device_diagonal(const clv_affinity *a, double *out) {
+    const device *home = home_of(a);
+    bool varies = !a->zero_diagonal && (home->given.values || a->info.kind == CLV_AFFINITY_COSINE);
+    double own = 0;
+    if (!a->zero_diagonal && !varies) {
+        clv_to_similarity(a->info.kind, home->gamma, home->top, &own, 1);
+    }
+    for (int64_t i = 0; i < a->info.n; i++) {
+        out[i] = own;
+        CLV_TRY(varies ? device_entry(a, i, i, out + i) : CLV_OK);
+    }
+    return CLV_OK;
+}
+
 static clv_status entries_of(const clv_affinity *a, const int32_t *rows, int64_t row_count, const int32_t *columns,
                              int64_t column_count, double *out) {
     ON_CARD(a, "computing similarities", entries, rows, row_count, columns, column_count, out);
@@ -163,15 +178,30 @@ static clv_status device_rough_sums(const clv_affinity *a, const int32_t *labels
     return all_sums(a, labels, k, y, 1);
 }
 
+/* Objects that a thread adds at a time, and for how many there is one. */
+enum { ADDED = 1 << 16, WORTH_A_THREAD = 1 << 18 };
+
+static void add_column(const clv_affinity *a, const double *column, double *from, double *to) {
+    int64_t n = a->info.n, most = n / WORTH_A_THREAD + 1;
+    int threads = a->threads < most ? a->threads : (int)most;
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
+    for (int64_t at = 0; at < n; at += ADDED) {
+        int64_t count = n - at < ADDED ? n - at : ADDED;
+        if (from) {
+            clv_kernels->f64.deduct(from + at, column + at, count);
+        }
+        if (to) {
+            clv_kernels->f64.accumulate(to + at, column + at, count);
+        }
+    }
+}
+
 /* One move: its column, added here, which costs less than to send the sums. */
 static clv_status device_move(const clv_affinity *a, int64_t i, double *from, double *to) {
     double *column = CLV_NEW(a->ctx, double, a->info.n);
     clv_status status = column ? device_column(a, i, column) : CLV_ENOMEM;
-    if (status == CLV_OK && from) {
-        clv_kernels->f64.deduct(from, column, a->info.n);
-    }
-    if (status == CLV_OK && to) {
-        clv_kernels->f64.accumulate(to, column, a->info.n);
+    if (status == CLV_OK) {
+        add_column(a, column, from, to);
     }
     clv_free(a->ctx, column);
     return status;
@@ -196,7 +226,7 @@ static int64_t list_moves(const clv_moves *moves, int32_t *lists, int64_t *label
     return count;
 }
 
-/* Below this many moves their columns are sent, above it the sums. */
+/* Up to this many moves their columns are sent, above it the sums; rough moves have the same bits however many. */
 enum { FEW_MOVES = 4 };
 
 static clv_status move_some(const clv_affinity *a, const clv_moves *moves, double *y, int rough) {
@@ -208,10 +238,11 @@ static clv_status move_some(const clv_affinity *a, const clv_moves *moves, doubl
     }
     count = list_moves(moves, lists, &k);
     const int32_t *from = lists + moves->count, *to = from + moves->count;
-    for (int64_t m = 0; m < count && count <= FEW_MOVES && status == CLV_OK; m++) {
+    bool few = count <= FEW_MOVES && !rough;
+    for (int64_t m = 0; few && m < count && status == CLV_OK; m++) {
         status = device_move(a, lists[m], from[m] >= 0 ? y + from[m] * n : NULL, to[m] >= 0 ? y + to[m] * n : NULL);
     }
-    if (count > FEW_MOVES) {
+    if (!few && count > 0) {
         status = sums_of(a, &(clv_cuda_moves){lists, from, to, count, rough}, k, y, 1);
     }
     clv_free(a->ctx, lists);
@@ -226,6 +257,51 @@ static clv_status device_move_many(const clv_affinity *a, const clv_moves *moves
 static clv_status device_rough_moves(const clv_affinity *a, const clv_moves *moves, double *y, int threads) {
     (void)threads;
     return move_some(a, moves, y, 1);
+}
+
+/* --- sums that stay there --- */
+
+static clv_status device_keep(const clv_affinity *a, int64_t k, const double *y, const double *degree, void **kept) {
+    ON_CARD(a, "sending sums", keep, k, y, degree, (clv_cuda_kept **)kept);
+}
+
+/* The same for what is kept. */
+#define ON_KEPT(a, doing, function, ...)                                                                               \
+    do {                                                                                                               \
+        clv_cuda_call call_ = clv_card_call((a)->ctx, (a)->threads);                                                   \
+        int status_ = home_of(a)->card->function(&call_, __VA_ARGS__);                                                 \
+        return clv_card_status((a)->ctx, status_, &call_, doing);                                                      \
+    } while (0)
+
+static clv_status follow_there(const clv_affinity *a, void *kept, const clv_cuda_moves *moves, const int32_t *labels,
+                               double *own) {
+    ON_KEPT(a, "adding up similarities", follow, kept, moves, labels, own);
+}
+
+static clv_status device_kept_follow(const clv_affinity *a, void *kept, const clv_moves *moves, double *own) {
+    int32_t *lists = CLV_NEW(a->ctx, int32_t, 3 * moves->count);
+    clv_status status = lists ? CLV_OK : CLV_ENOMEM;
+    if (lists) {
+        int64_t k, count = list_moves(moves, lists, &k);
+        const int32_t *from = lists + moves->count, *to = from + moves->count;
+        status = follow_there(a, kept, &(clv_cuda_moves){lists, from, to, count, 1}, moves->after, own);
+    }
+    clv_free(a->ctx, lists);
+    return status;
+}
+
+static clv_status device_kept_choose(const clv_affinity *a, void *kept, const clv_kept_scores *by,
+                                     const int32_t *labels, int32_t *wanted) {
+    clv_cuda_scores scores = {by->inverse, by->ratio, by->shift, by->margin, by->ties};
+    ON_KEPT(a, "choosing clusters", choose, kept, &scores, labels, wanted);
+}
+
+static clv_status device_kept_back(const clv_affinity *a, void *kept, double *y) {
+    ON_KEPT(a, "fetching sums", back, kept, y);
+}
+
+static void device_let_go(const clv_affinity *a, void *kept) {
+    home_of(a)->card->let_go(kept);
 }
 
 static clv_status device_moments(const clv_affinity *a, int threads, double *sum, double *squares) {
@@ -294,6 +370,7 @@ static const clv_home_functions functions = {
     .column = device_column,
     .destroy = device_destroy,
     .entry = device_entry,
+    .diagonal = device_diagonal,
     .apply = device_apply,
     .rough_apply = device_rough_apply,
     .group_sums = device_group_sums,
@@ -310,6 +387,11 @@ static const clv_home_functions functions = {
     .largest = device_largest,
     .cost = device_cost,
     .radial = device_radial,
+    .keep = device_keep,
+    .kept_follow = device_kept_follow,
+    .kept_choose = device_kept_choose,
+    .kept_back = device_kept_back,
+    .let_go = device_let_go,
 };
 
 /* --- making one --- */

@@ -74,6 +74,13 @@ typedef struct clv_home_functions {
     clv_status (*factor)(const clv_affinity *a, clv_matrix *out);
     clv_status (*radial)(const clv_affinity *a, clv_radial *out);
     const int64_t *(*order)(const clv_affinity *a);
+    /* And, all of them or none, as clv_affinity_keep and those after it. */
+    clv_status (*keep)(const clv_affinity *a, int64_t k, const double *y, const double *degree, void **kept);
+    clv_status (*kept_follow)(const clv_affinity *a, void *kept, const clv_moves *moves, double *own);
+    clv_status (*kept_choose)(const clv_affinity *a, void *kept, const clv_kept_scores *by, const int32_t *labels,
+                              int32_t *wanted);
+    clv_status (*kept_back)(const clv_affinity *a, void *kept, double *y);
+    void (*let_go)(const clv_affinity *a, void *kept);
 } clv_home_functions;
 
 struct clv_affinity {

@@ -2,7 +2,7 @@
  * variable CLEAVE_FAKE_CARD makes it fail: "none" has no card, "broken" fails in the middle of a sum. */
 #include "affinity/cuda.h"
 
-#include "base/base.h"
+#include "affinity/affinity.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -207,6 +207,73 @@ static int moments(clv_cuda_call *call, clv_cuda_operator *a, double *sum, doubl
             *squares += value * value;
         }
     }
+    return CLV_CUDA_OK;
+}
+
+/* --- sums that stay --- */
+
+struct clv_cuda_kept {
+    clv_cuda_operator *a;
+    int64_t k;
+    double *y, *degree;
+};
+
+static void let_go(clv_cuda_kept *kept) {
+    if (kept) {
+        free(kept->y);
+        free(kept->degree);
+        free(kept);
+    }
+}
+
+static int keep(clv_cuda_call *call, clv_cuda_operator *a, int64_t k, const double *y, const double *degree,
+                clv_cuda_kept **out) {
+    size_t n = (size_t)a->of.n, bytes = (size_t)k * n * sizeof(double);
+    if (a->of.memory && bytes > a->of.memory) {
+        return say(call, CLV_CUDA_NO_MEMORY, "sums take more than is allowed (fake)");
+    }
+    clv_cuda_kept *kept = *out = calloc(1, sizeof *kept);
+    *kept = (clv_cuda_kept){a, k, malloc(bytes + 1), malloc(n * sizeof(double) + 1)};
+    memcpy(kept->y, y, bytes);
+    memcpy(kept->degree, degree, n * sizeof(double));
+    return CLV_CUDA_OK;
+}
+
+static int follow(clv_cuda_call *call, clv_cuda_kept *kept, const clv_cuda_moves *moves, const int32_t *labels,
+                  double *own) {
+    int64_t n = kept->a->of.n;
+    int status = sums(call, kept->a, moves, kept->k, kept->y, 1);
+    for (int64_t i = 0; i < n; i++) {
+        own[i] = labels[i] >= 0 ? kept->y[labels[i] * n + i] : 0;
+    }
+    return status;
+}
+
+static int choose(clv_cuda_call *call, clv_cuda_kept *kept, const clv_cuda_scores *by, const int32_t *labels,
+                  int32_t *wanted) {
+    int64_t n = kept->a->of.n;
+    for (int64_t i = 0; i < n; i++) {
+        double most = 0, degree = kept->degree[i];
+        int32_t own = wanted[i] = labels[i];
+        for (int32_t c = -1; own >= 0 && c < kept->k; c++) { /* its own first */
+            int32_t at = c < 0 ? own : c;
+            double sum = kept->y[at * n + i], s = by->shift * (at == own ? degree : -degree);
+            double score = (2 * sum - degree * by->ratio[at] + s) * by->inverse[at];
+            bool tied = score == most && wanted[i] != own && clv_prefers(by->ties, i, at, wanted[i]);
+            if (c < 0) {
+                most = score + by->margin * 2 * sum * by->inverse[at];
+            } else if (score > most || tied) {
+                most = score;
+                wanted[i] = at;
+            }
+        }
+    }
+    return call->stop(call->user, (double)n) ? CLV_CUDA_STOPPED : CLV_CUDA_OK;
+}
+
+static int back(clv_cuda_call *call, clv_cuda_kept *kept, double *y) {
+    (void)call;
+    memcpy(y, kept->y, (size_t)(kept->k * kept->a->of.n) * sizeof *y);
     return CLV_CUDA_OK;
 }
 
@@ -452,6 +519,11 @@ const clv_cuda *clv_plugin_cuda(void) {
                                    product,
                                    sums,
                                    moments,
+                                   keep,
+                                   follow,
+                                   choose,
+                                   back,
+                                   let_go,
                                    send,
                                    forget,
                                    begin,

@@ -194,6 +194,174 @@ static void test_rough_degrees(void **state) {
     clv_affinity_free(host);
 }
 
+/* --- sums that stay on the card --- */
+
+/* Scores of object i to all labels, and which is the largest; the margin is 0. */
+static int32_t best_label(const double *y, const double *degree, const int32_t *labels, const clv_kept_scores *by,
+                          int i) {
+    int32_t best = labels[i];
+    double most = -HUGE_VAL;
+    for (int c = -1; c < K && labels[i] >= 0; c++) {
+        int at = c < 0 ? labels[i] : c;
+        double shifted = by->shift * (at == labels[i] ? degree[i] : -degree[i]);
+        double score = (2 * y[at * N + i] - degree[i] * by->ratio[at] + shifted) * by->inverse[at];
+        best = score > most ? at : best;
+        most = score > most ? score : most;
+    }
+    return best;
+}
+
+static void test_kept(void **state) {
+    clv_affinity_options o = on_card();
+    static double y[K * N], moved[K * N], back[K * N], degree[N], own[N];
+    static int32_t before[N], after[N], wanted[N];
+    static int64_t objects[N];
+    clv_kept_scores by = {.inverse = (double[K]){0.5, 0.6, 0.4}, .ratio = (double[K]){0.4, 0.3, 0.5}, .shift = 0.01};
+    clv_affinity *a;
+    void *kept;
+    (void)state;
+    o.gamma = 0.5;
+    assert_int_equal(clv_affinity_build(ctx, &matrix, &o, &a), CLV_OK);
+    for (int i = 0; i < N; i++) {
+        before[i] = i % 7 == 6 ? -1 : i % K;
+        after[i] = before[i] >= 0 && i % 5 == 0 ? (i + 1) % K : before[i];
+        objects[i] = i;
+    }
+    assert_int_equal(clv_affinity_rough_sums(a, before, K, y, 1), CLV_OK);
+    memcpy(moved, y, sizeof y);
+    assert_int_equal(clv_affinity_degrees(a, degree, 1), CLV_OK);
+    assert_int_equal(clv_affinity_keep(a, K, y, degree, &kept), CLV_OK);
+    assert_non_null(kept);
+    assert_int_equal(clv_affinity_rough_moves(a, objects, before, after, N, moved, 1), CLV_OK);
+    assert_int_equal(clv_affinity_kept_follow(a, kept, objects, before, after, N, own), CLV_OK);
+    assert_int_equal(clv_affinity_kept_choose(a, kept, &by, after, wanted), CLV_OK);
+    assert_int_equal(clv_affinity_kept_back(a, kept, back), CLV_OK);
+    assert_memory_equal(back, moved, sizeof back);
+    for (int i = 0; i < N; i++) {
+        assert_true(after[i] < 0 || own[i] == moved[after[i] * N + i]);
+        assert_int_equal(wanted[i], best_label(moved, degree, after, &by, i));
+    }
+    assert_int_equal(clv_affinity_kept_follow(a, kept, objects, after, after, 0, own), CLV_OK);
+    assert_true(own[0] == moved[after[0] * N]);
+    clv_affinity_let_go(a, kept);
+    clv_affinity_free(a);
+}
+
+/* Where there is no room for them, or a home keeps none, sums are the caller's. */
+static void test_kept_nowhere(void **state) {
+    clv_affinity_options o = on_card();
+    static double y[40 * N], degree[N];
+    clv_affinity *a;
+    void *kept;
+    (void)state;
+    o.device_memory = 60000;
+    assert_int_equal(clv_affinity_build(ctx, &matrix, &o, &a), CLV_OK);
+    assert_int_equal(clv_affinity_keep(a, 40, y, degree, &kept), CLV_OK);
+    assert_null(kept);
+    clv_affinity_free(a);
+    o.home = CLV_HOME_COMPUTED;
+    assert_int_equal(clv_affinity_build(ctx, &matrix, &o, &a), CLV_OK);
+    assert_int_equal(clv_affinity_keep(a, 1, y, degree, &kept), CLV_OK);
+    assert_null(kept);
+    clv_affinity_let_go(a, kept);
+    clv_affinity_free(a);
+}
+
+static int watch(const clv_progress *progress, void *user) {
+    (void)progress;
+    ++*(int *)user;
+    return 0;
+}
+
+/* Who looks at every iterate needs the sums here: that changes nothing. */
+static void test_kept_or_not(void **state) {
+    clv_affinity_options o = on_card();
+    clv_affinity *a;
+    (void)state;
+    o.gamma = 0.5;
+    assert_int_equal(clv_affinity_build(ctx, &matrix, &o, &a), CLV_OK);
+    for (int seed = 0; seed < 6; seed++) {
+        clv_result *found[2];
+        int seen = 0;
+        for (int turn = 0; turn < 2; turn++) {
+            clv_ncut_options options;
+            clv_ncut_defaults(&options);
+            options.k = K;
+            options.patience = 0;
+            options.control.seed = seed;
+            options.control.keep_trace = turn;
+            options.control.monitor = turn ? watch : NULL;
+            options.control.monitor_user = &seen;
+            assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &found[turn]), CLV_OK);
+        }
+        assert_true(seen > 0);
+        assert_memory_equal(found[0]->labels, found[1]->labels, N * sizeof(int32_t));
+        assert_true(found[0]->objective.value == found[1]->objective.value);
+        assert_int_equal(found[0]->iterations, found[1]->iterations);
+        clv_result_free(found[0]);
+        clv_result_free(found[1]);
+    }
+    clv_affinity_free(a);
+}
+
+/* --- symnmf --- */
+
+/* Moments and the calibration of gamma, as on the processor. */
+static void test_calibration(void **state) {
+    clv_affinity_options o = on_card();
+    double gamma[2], sum[2], squares[2];
+    (void)state;
+    for (int kind = 0; kind < 2; kind++) {
+        for (int turn = 0; turn < 2; turn++) {
+            clv_affinity *a;
+            o.kind = kind ? CLV_AFFINITY_EXPONENTIAL : CLV_AFFINITY_GAUSSIAN;
+            o.home = turn ? CLV_HOME_CUDA : CLV_HOME_COMPUTED;
+            o.gamma = (double)NAN;
+            o.zero_diagonal = kind;
+            assert_int_equal(clv_affinity_calibrate(ctx, &matrix, &o, 0.2, &gamma[turn]), CLV_OK);
+            o.gamma = gamma[0];
+            assert_int_equal(clv_affinity_build(ctx, &matrix, &o, &a), CLV_OK);
+            assert_int_equal(clv_affinity_moments(a, 1, &sum[turn], &squares[turn]), CLV_OK);
+            clv_affinity_free(a);
+        }
+        assert_true(fabs(gamma[1] - gamma[0]) <= 1e-10 * gamma[0]);
+        assert_true(fabs(sum[0] / N / N - 0.2) <= 1e-10);
+        assert_true(fabs(sum[1] - sum[0]) <= 1e-12 * sum[0]);
+        assert_true(fabs(squares[1] - squares[0]) <= 1e-12 * squares[0]);
+    }
+}
+
+/* Memberships that begin with rough products end with exact ones. */
+static void test_rough_memberships(void **state) {
+    clv_affinity_options o = on_card();
+    clv_affinity *card, *host;
+    (void)state;
+    assert_int_equal(clv_affinity_calibrate(ctx, &matrix, &o, clv_symnmf_mean(K), &o.gamma), CLV_OK);
+    assert_int_equal(clv_affinity_build(ctx, &matrix, &o, &card), CLV_OK);
+    o.home = CLV_HOME_COMPUTED;
+    assert_int_equal(clv_affinity_build(ctx, &matrix, &o, &host), CLV_OK);
+    for (int turn = 0; turn < 6; turn++) {
+        clv_symnmf_options options;
+        clv_result *result, *found;
+        clv_symnmf_defaults(&options);
+        options.k = K;
+        options.solver = turn % 2 ? CLV_SYMNMF_PAIRWISE : CLV_SYMNMF_SPG;
+        options.start = "kmeans++";
+        options.control.tol = turn < 2 ? 1e-2 : 1e-4;
+        options.control.max_iter = turn < 4 ? 5000 : 3;
+        assert_int_equal(clv_symnmf(ctx, &(clv_input){.affinity = card}, &options, &result), CLV_OK);
+        assert_int_equal(clv_symnmf_evaluate(ctx, &(clv_input){.affinity = host}, &options, result, &found), CLV_OK);
+        assert_int_equal(result->stop, turn < 4 ? CLV_CONVERGED : CLV_ITERATION_LIMIT);
+        assert_true(turn >= 4 || result->certificate.value <= result->certificate.tolerance);
+        assert_true(fabs(found->objective.value - result->objective.value) <= 1e-9 * found->objective.value);
+        assert_true(fabs(found->certificate.value - result->certificate.value) <= 1e-7 * found->objective.value);
+        clv_result_free(found);
+        clv_result_free(result);
+    }
+    clv_affinity_free(card);
+    clv_affinity_free(host);
+}
+
 static int stop_at_once(void *user) {
     (void)user;
     return 1;
@@ -250,6 +418,11 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_rough, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rough_products, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rough_degrees, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_kept, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_kept_nowhere, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_kept_or_not, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_calibration, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_rough_memberships, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_interrupt, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_auto, set_up, tear_down),
     };

@@ -56,7 +56,7 @@ static void choose_in_block(clv_partition *s, int64_t from, int64_t to) {
         for (int64_t i = from; i < to; i++) {
             double here = score_with(s, c, i, of);
             bool tied = here == best[i - from] && s->wanted[i] != s->labels[i];
-            if (here > best[i - from] || (tied && clv_prefers(s, i, (int32_t)c, s->wanted[i]))) {
+            if (here > best[i - from] || (tied && clv_prefers(s->ties, i, (int32_t)c, s->wanted[i]))) {
                 best[i - from] = here;
                 s->wanted[i] = (int32_t)c;
             }
@@ -65,17 +65,23 @@ static void choose_in_block(clv_partition *s, int64_t from, int64_t to) {
 }
 
 /* (27): every object's best cluster. */
-static void choose_labels(clv_partition *s) {
-    int64_t n = s->problem->n;
-    for (int64_t c = 0; c < s->problem->k; c++) { /* k <= n */
+static clv_status choose_labels(clv_partition *s) {
+    const clv_ncut_problem *p = s->problem;
+    int64_t n = p->n;
+    for (int64_t c = 0; c < p->k; c++) { /* k <= n */
         shares of = shares_of(s, c);
         s->column[c] = of.inverse;
         s->second[c] = of.ratio;
+    }
+    if (s->kept) {
+        clv_kept_scores by = {s->column, s->second, p->shift, ROUNDING, s->ties};
+        return clv_affinity_kept_choose(p->affinity, s->kept, &by, s->labels, s->wanted);
     }
 #pragma omp parallel for num_threads(clv_team(s->threads)) if (clv_partition_is_large(s))
     for (int64_t from = 0; from < n; from += BLOCK) {
         choose_in_block(s, from, n - from < BLOCK ? n : from + BLOCK);
     }
+    return CLV_OK;
 }
 
 /* Leave in cluster c the member that loses least by staying. */
@@ -98,17 +104,19 @@ static void keep_one_member(clv_partition *s, int32_t c) {
 
 /* One member kept may have been the only arrival of another emptied cluster, hence the rounds: each round fixes a
  * cluster for good, as those kept are never called away again. */
-void clv_keep_clusters(clv_partition *s) {
+clv_status clv_keep_clusters(clv_partition *s) {
     int64_t c = 0;
     clv_partition_count(s, s->wanted);
     while (c < s->problem->k) {
         if (s->size[c] == 0) {
+            CLV_TRY(clv_partition_bring_back(s));
             keep_one_member(s, (int32_t)c);
             c = 0;
         } else {
             c++;
         }
     }
+    return CLV_OK;
 }
 
 /* h of (25) for the labels chosen, mu being that of the labels now: between f before the step and f after it. */
@@ -121,10 +129,11 @@ static double surrogate(const clv_partition *s) {
 }
 
 clv_status clv_fpc_step(clv_partition *s, int64_t *moved) {
-    choose_labels(s);
-    clv_keep_clusters(s);
+    CLV_TRY(choose_labels(s));
+    CLV_TRY(clv_keep_clusters(s));
     if (s->problem->show_certificates) {
         s->surrogate = surrogate(s);
     }
+    s->away = s->rough && !s->problem->show_certificates;
     return clv_partition_adopt(s, moved);
 }

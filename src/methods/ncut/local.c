@@ -188,7 +188,7 @@ static int32_t best_cluster(const clv_hand *h, int64_t i, bool beyond) {
         }
         double gain = leave + clv_enter_gain(s, i, c, h->near[c]);
         bool tied = gain == best && target != own;
-        if (gain > best || (tied && clv_prefers(s, i, c, target))) {
+        if (gain > best || (tied && clv_prefers(s->ties, i, c, target))) {
             best = gain;
             target = c;
         }

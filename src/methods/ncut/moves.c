@@ -33,7 +33,7 @@ static int32_t best_exact(const clv_partition *s, int64_t i, const double *fixed
     for (int32_t c = 0; c < s->problem->k; c++) {
         double gain = c == own ? 0 : leave + clv_partition_enter(s, i, c);
         bool tied = gain == best && target != own;
-        if (gain > best || (tied && clv_prefers(s, i, c, target))) {
+        if (gain > best || (tied && clv_prefers(s->ties, i, c, target))) {
             best = gain;
             target = c;
         }
@@ -169,8 +169,13 @@ static clv_status sweep_by_factor(clv_partition *s, const clv_matrix *factor, in
 /* --- sweeps --- */
 
 /* Objects that are looked at by one thread; together, more and more while none of them moves; and similarities that pay
- * for threads. */
-enum { AT_ONCE = 512, MOST_AT_ONCE = 1 << 18, WORTH_THREADS = 1 << 16 };
+ * for a thread. */
+enum { AT_ONCE = 512, MOST_AT_ONCE = 1 << 18, WORTH_A_THREAD = 1 << 18 };
+
+static int threads_for(const clv_partition *s, int64_t objects) {
+    int64_t most = objects * s->problem->k / WORTH_A_THREAD + 1;
+    return s->threads < most ? s->threads : (int)most;
+}
 
 /* The first object from `from` on that moves, or `end`. */
 static int64_t first_to_move(const clv_partition *s, const rule *by, int64_t from, int64_t end) {
@@ -187,9 +192,7 @@ static int64_t next_to_move(const clv_partition *s, const rule *by, int64_t from
         from = end;
         end = n - from < *span ? n : from + *span;
         found = end;
-#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static)                                            \
-    reduction(min                                                                                                      \
-              : found) if ((end - from) * s->problem->k >= WORTH_THREADS)
+#pragma omp parallel for num_threads(clv_team(threads_for(s, end - from))) schedule(static) reduction(min : found)
         for (int64_t i = from; i < end; i += AT_ONCE) {
             int64_t last = end - i < AT_ONCE ? end : i + AT_ONCE;
             int64_t first = i < found ? first_to_move(s, by, i, last) : last;
@@ -242,7 +245,7 @@ clv_status clv_finc_step(clv_partition *s, int64_t *moved) {
     for (int64_t i = 0; i < s->problem->n; i++) {
         s->wanted[i] = best_of(s, i, &by);
     }
-    clv_keep_clusters(s);
+    CLV_TRY(clv_keep_clusters(s));
     return clv_partition_adopt(s, moved);
 }
 

@@ -24,6 +24,9 @@
 
 /* Steps of FPC without a new best value after which, on an indefinite W, it is taken to cycle. */
 enum { PATIENCE = 20 };
+/* Sweeps of single moves on rough sums: what they leave is for exact ones. */
+enum { ROUGH_SWEEPS = 20 };
+
 /* --- a restart, as the driver sees it --- */
 
 typedef enum phase { DESCENT, POLISH, SEARCH, DONE } phase;
@@ -38,6 +41,7 @@ typedef struct ncut_run {
     int64_t fruitless; /* kicks in a row without gain */
     double lowest;     /* value in the descent */
     int since_lowest;
+    int rough_sweeps; /* of the polish so far */
 } ncut_run;
 
 static bool searches(const clv_ncut_options *options) {
@@ -98,6 +102,7 @@ static void begin_phases(ncut_run *run) {
     run->fruitless = 0;
     run->lowest = run->now.value;
     run->since_lowest = 0;
+    run->rough_sweeps = 0;
 }
 
 static clv_status show(ncut_run *run, bool certificate, clv_iterate *out) {
@@ -127,10 +132,12 @@ static clv_status ncut_start(void *state, clv_rng *rng, clv_iterate *out) {
 
 /* --- the phases --- */
 
-/* The rough descent is over: from here on sums are exact, and it goes on. */
+/* Descent and polish on rough sums are over: both go on with exact ones, which seldom move another object, so that the
+ * pass that gives these is also the last. */
 static clv_status refine(ncut_run *run) {
     run->now.rough = false;
     CLV_TRY(clv_partition_refresh(&run->now));
+    run->phase = DESCENT;
     run->lowest = run->now.value;
     run->since_lowest = 0;
     return CLV_OK;
@@ -155,9 +162,10 @@ static clv_status descend(ncut_run *run, clv_iterate *out) {
     bool settled = decrease >= 0 && decrease <= options->control.tol * fmax(1, fabs(s->value));
     bool cycling = run->since_lowest >= PATIENCE;
     if (moved == 0 || settled || (options->polish && (decrease < 0 || cycling))) {
-        if (s->rough) {
+        if (s->rough && !options->polish) {
             return refine(run);
         }
+        CLV_TRY(clv_partition_bring_back(s));
         run->phase = after_descent(run);
     } else {
         out->stalled = cycling;
@@ -180,6 +188,9 @@ static clv_status polish(ncut_run *run) {
         run->is_local = true;
     }
     CLV_TRY(run->is_local ? clv_local_pass(&run->local, &moved) : clv_move_sweep(&run->now, &moved));
+    if (run->now.rough) {
+        return moved == 0 || ++run->rough_sweeps >= ROUGH_SWEEPS ? refine(run) : CLV_OK;
+    }
     if (moved == 0) {
         run->phase = searches(&run->now.problem->options) && !is_optimal(&run->now) ? SEARCH : DONE;
         if (run->phase == SEARCH && !run->is_local) {
@@ -255,12 +266,15 @@ static clv_status ncut_pass(void *state, clv_archive *archive) {
         return clv_archive_refuse(archive);
     }
     run->phase = (phase)at;
+    CLV_TRY(clv_partition_bring_back(&run->now));
     clv_partition_pass(&run->now, !run->is_local, archive);
     clv_pass_rng(archive, &run->rng);
     clv_pass_places(archive, (int64_t *)&run->now.ties, 1, INT64_MIN, INT64_MAX);
     clv_pass_integer(archive, &run->fruitless, 0, INT64_MAX / 2);
     clv_pass_real(archive, &run->lowest);
     clv_pass_int(archive, &run->since_lowest, 0, INT32_MAX / 2);
+    clv_pass_flag(archive, &run->now.rough);
+    clv_pass_int(archive, &run->rough_sweeps, 0, ROUGH_SWEEPS);
     if (run->is_local) {
         clv_local_pass_state(&run->local, archive);
     } else if (run->phase == SEARCH && archive->loading && archive->status == CLV_OK) {

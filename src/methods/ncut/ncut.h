@@ -101,6 +101,8 @@ typedef struct clv_partition {
     bool measured;            /* a sweep that was given up has left it sound, value included */
     bool rough;               /* sums need not be exact: a descent that is to be gone on with */
     bool fresh;               /* sums and value are those of an exact pass for the labels: no move was made since */
+    bool away;                /* the next step does not look at the sums: they may stay with the affinity */
+    void *kept;               /* where they do, and those here are old; NULL: they are here */
 } clv_partition;
 
 clv_status clv_partition_new(const clv_ncut_problem *problem, int threads, clv_partition *out);
@@ -116,6 +118,8 @@ void clv_partition_count(clv_partition *s, const int32_t *labels);
 /* Volumes and objective from labels and sums; from labels alone, summed degrees included. */
 void clv_partition_measure(clv_partition *s);
 clv_status clv_partition_refresh(clv_partition *s);
+/* The sums are here again. */
+clv_status clv_partition_bring_back(clv_partition *s);
 /* Labels become `wanted`, the sums follow by moves or afresh, whichever is less work; then measure. */
 clv_status clv_partition_adopt(clv_partition *s, int64_t *moved);
 /* Move one object; volumes and sums follow, the objective does not. Without the sums: clv_partition_relabel. */
@@ -138,13 +142,6 @@ clv_status clv_partition_gain(clv_partition *s, double *out);
 /* Whether a loop over all objects and clusters is worth waking up other threads. */
 static inline bool clv_partition_is_large(const clv_partition *s) {
     return s->problem->n * s->problem->k >= 1 << 18;
-}
-
-/* Of two clusters equally good for object i, other than its own, whether `left` is preferred: at random, but fixed by
- * the seed of the restart. */
-static inline bool clv_prefers(const clv_partition *s, int64_t i, int32_t left, int32_t right) {
-    uint64_t mixed = (s->ties ^ (uint64_t)i) * 0x9e3779b97f4a7c15u;
-    return (((mixed ^ (mixed >> 29)) >> 7) & 1) ? left < right : left > right;
 }
 
 /* Decreases of ncut by a move below this, a cluster, are rounding; and those of what is claimed. */
@@ -198,7 +195,7 @@ clv_status clv_finc_sweep(clv_partition *s, int64_t *moved);
 clv_status clv_finc_step(clv_partition *s, int64_t *moved);        /* all at once */
 clv_status clv_dinkelbach_sweep(clv_partition *s, int64_t *moved); /* k = 2 */
 /* Of `wanted`: a cluster that would be empty keeps the member that loses least by staying, by the score of FPC. */
-void clv_keep_clusters(clv_partition *s);
+clv_status clv_keep_clusters(clv_partition *s);
 
 /* --- kicks.c: a random change that a polish does not simply undo --- */
 clv_status clv_kick(clv_partition *s, clv_rng *rng);

@@ -37,9 +37,21 @@ clv_status clv_partition_new(const clv_ncut_problem *problem, int threads, clv_p
     return CLV_OK;
 }
 
+static void let_go(clv_partition *s) {
+    clv_affinity_let_go(s->problem->affinity, s->kept);
+    s->kept = NULL;
+}
+
+clv_status clv_partition_bring_back(clv_partition *s) {
+    clv_status status = s->kept ? clv_affinity_kept_back(s->problem->affinity, s->kept, s->sums) : CLV_OK;
+    let_go(s);
+    return status;
+}
+
 void clv_partition_free(clv_partition *s) {
     if (s->problem) {
         clv_context *ctx = s->problem->ctx;
+        let_go(s);
         CLV_FREE_ALL(ctx, s->labels, s->wanted, s->sums, s->volume, s->within, s->size, s->moved, s->column);
         memset(s, 0, sizeof *s);
     }
@@ -96,6 +108,14 @@ static bool is_measured_in_parts(const clv_ncut_problem *p) {
     return p->n > MEASURED && p->k <= MEASURED_CLUSTERS;
 }
 
+/* A thread for every few parts: these loops take a millisecond, and one thread of many that is kept waiting keeps all
+ * waiting. */
+static int part_threads(const clv_partition *s) {
+    enum { PARTS_EACH = 4 };
+    int64_t most = s->problem->n / MEASURED / PARTS_EACH + 1;
+    return s->threads < most ? s->threads : (int)most;
+}
+
 static int64_t end_of_part(const clv_ncut_problem *p, int64_t from) {
     return p->n - from < MEASURED ? p->n : from + MEASURED;
 }
@@ -107,7 +127,7 @@ void clv_partition_count(clv_partition *s, const int32_t *labels) {
         return;
     }
     memset(s->size, 0, (size_t)p->k * sizeof *s->size);
-#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static, 1)
+#pragma omp parallel for num_threads(clv_team(part_threads(s))) schedule(static, 1)
     for (int64_t from = 0; from < p->n; from += MEASURED) {
         int64_t part[MEASURED_CLUSTERS];
         clv_count_labels(labels + from, end_of_part(p, from) - from, p->k, part);
@@ -125,7 +145,7 @@ static void measure_part(const clv_partition *s, int64_t from, int64_t to, doubl
         int32_t c = s->labels[i];
         if (c >= 0) {
             volume[c] += s->problem->degree[i];
-            within[c] += s->sums[c * n + i];
+            within[c] += s->kept ? s->column[i] : s->sums[c * n + i];
         }
     }
 }
@@ -138,7 +158,7 @@ void clv_partition_measure(clv_partition *s) {
     if (!is_measured_in_parts(s->problem)) {
         measure_part(s, 0, n, s->volume, s->within);
     } else {
-#pragma omp parallel for ordered num_threads(clv_team(s->threads)) schedule(static, 1)
+#pragma omp parallel for ordered num_threads(clv_team(part_threads(s))) schedule(static, 1)
         for (int64_t from = 0; from < n; from += MEASURED) {
             double part[2 * MEASURED_CLUSTERS] = {0};
             measure_part(s, from, end_of_part(s->problem, from), part, part + k);
@@ -160,14 +180,19 @@ void clv_partition_measure(clv_partition *s) {
 static void take_degrees(const clv_partition *s) {
     int64_t n = s->problem->n;
     double *degree = s->problem->degree;
-    memcpy(degree, s->sums, (size_t)n * sizeof *degree);
-    for (int64_t c = 1; c < s->problem->k; c++) {
-        clv_kernels->f64.accumulate(degree, s->sums + c * n, n);
+#pragma omp parallel for num_threads(clv_team(part_threads(s))) schedule(static)
+    for (int64_t from = 0; from < n; from += MEASURED) {
+        int64_t count = end_of_part(s->problem, from) - from;
+        memcpy(degree + from, s->sums + from, (size_t)count * sizeof *degree);
+        for (int64_t c = 1; c < s->problem->k; c++) {
+            clv_kernels->f64.accumulate(degree + from, s->sums + c * n + from, count);
+        }
     }
 }
 
 clv_status clv_partition_refresh(clv_partition *s) {
     const clv_ncut_problem *p = s->problem;
+    let_go(s);
     CLV_TRY((s->rough ? clv_affinity_rough_sums : clv_affinity_group_sums)(p->affinity, s->labels, p->k, s->sums,
                                                                            s->threads));
     if (p->summed_degrees) {
@@ -202,7 +227,7 @@ static int64_t list_movers_of(clv_partition *s, int64_t from, int64_t to) {
 static int64_t list_movers(clv_partition *s) {
     const clv_ncut_problem *p = s->problem;
     int64_t count = 0;
-#pragma omp parallel for ordered num_threads(clv_team(s->threads)) schedule(static, 1) if (p->n > MEASURED)
+#pragma omp parallel for ordered num_threads(clv_team(part_threads(s))) schedule(static, 1) if (p->n > MEASURED)
     for (int64_t from = 0; from < p->n; from += MEASURED) {
         int64_t own = list_movers_of(s, from, end_of_part(p, from));
 #pragma omp ordered
@@ -214,6 +239,19 @@ static int64_t list_movers(clv_partition *s) {
     return count;
 }
 
+/* The sums follow the first `count` of s->moved; of those that stay away, column has what objects have of their own. */
+static clv_status follow(clv_partition *s, int64_t count) {
+    const clv_ncut_problem *p = s->problem;
+    if (s->away && !s->kept) {
+        CLV_TRY(clv_affinity_keep(p->affinity, p->k, s->sums, p->degree, &s->kept));
+    }
+    if (s->kept) {
+        return clv_affinity_kept_follow(p->affinity, s->kept, s->moved, s->labels, s->wanted, count, s->column);
+    }
+    return (s->rough ? clv_affinity_rough_moves : clv_affinity_move_many)(p->affinity, s->moved, s->labels, s->wanted,
+                                                                          count, s->sums, s->threads);
+}
+
 clv_status clv_partition_adopt(clv_partition *s, int64_t *moved) {
     const clv_ncut_problem *p = s->problem;
     int64_t count = list_movers(s);
@@ -223,8 +261,7 @@ clv_status clv_partition_adopt(clv_partition *s, int64_t *moved) {
         return clv_partition_refresh(s);
     }
     s->fresh = s->fresh && count == 0;
-    CLV_TRY((s->rough ? clv_affinity_rough_moves : clv_affinity_move_many)(p->affinity, s->moved, s->labels, s->wanted,
-                                                                           count, s->sums, s->threads));
+    CLV_TRY(follow(s, count));
     for (int64_t m = 0; m < count; m++) {
         s->labels[s->moved[m]] = s->wanted[s->moved[m]];
     }

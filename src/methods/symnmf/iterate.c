@@ -143,6 +143,7 @@ clv_status clv_memberships_pass(clv_memberships *s, clv_archive *archive) {
     }
     clv_pass_flag(archive, &s->primed);
     clv_pass_flag(archive, &s->stuck);
+    clv_pass_flag(archive, &s->rough);
     clv_pass_real(archive, &s->step);
     clv_pass_real(archive, &s->weight);
     if (p->options.solver == CLV_SYMNMF_PENALTY && s->primed) {
@@ -247,12 +248,17 @@ void clv_memberships_measure(clv_memberships *s) {
     s->value = fmax((s->problem->squares - 2 * s->inner + overlap) / 4, 0);
 }
 
+clv_status clv_memberships_multiply(const clv_memberships *s, const double *x, double *y) {
+    const clv_symnmf_problem *p = s->problem;
+    return (s->rough ? clv_affinity_rough_apply : clv_affinity_apply)(p->affinity, x, p->k, y, s->threads);
+}
+
 clv_status clv_memberships_refresh(clv_memberships *s) {
     if (s->product.a) {
         CLV_TRY(clv_product_begin(&s->product));
         CLV_TRY(clv_product_values(&s->product));
     } else {
-        CLV_TRY(clv_affinity_apply(s->problem->affinity, s->w, s->problem->k, s->pw, s->threads));
+        CLV_TRY(clv_memberships_multiply(s, s->w, s->pw));
     }
     clv_memberships_measure(s);
     return CLV_OK;

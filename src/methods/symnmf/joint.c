@@ -95,7 +95,7 @@ clv_status clv_pairwise_step(clv_memberships *s) {
     for (int64_t i = 0; i < p->n; i++) {
         pair_up(s, i, &most);
     }
-    CLV_TRY(clv_affinity_apply(p->affinity, s->direction, p->k, s->image, s->threads));
+    CLV_TRY(clv_memberships_multiply(s, s->direction, s->image));
     clv_memberships_go(s, most < HUGE_VAL ? clv_memberships_best(s, most) : 0);
     return CLV_OK;
 }
@@ -116,14 +116,16 @@ clv_status clv_spg_step(clv_memberships *s) {
     const clv_symnmf_problem *p = s->problem;
     int64_t count = p->n * p->k;
     s->step = s->primed ? s->step : clv_memberships_length(s);
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static) if (clv_memberships_are_many(s))
     for (int64_t e = 0; e < count; e++) {
         s->direction[e] = s->w[e] - s->step * s->gradient[e];
     }
     clv_project_rows(s, s->direction);
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static) if (clv_memberships_are_many(s))
     for (int64_t e = 0; e < count; e++) {
         s->direction[e] -= s->w[e];
     }
-    CLV_TRY(clv_affinity_apply(p->affinity, s->direction, p->k, s->image, s->threads));
+    CLV_TRY(clv_memberships_multiply(s, s->direction, s->image));
     double t = clv_memberships_best(s, 1);
     memcpy(s->previous, s->gradient, (size_t)count * sizeof *s->previous);
     clv_memberships_go(s, t);

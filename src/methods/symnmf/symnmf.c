@@ -66,9 +66,16 @@ static void show(const symnmf_run *run, clv_iterate *out) {
     out->converged = s->gap <= STOP_EARLY * clv_symnmf_tolerance(s->problem, s->value);
 }
 
+/* Whether a run begins with rough products: one in which each step needs a product and little else. */
+static bool begins_rough(const clv_symnmf_problem *p) {
+    bool joint = p->options.solver == CLV_SYMNMF_PAIRWISE || p->options.solver == CLV_SYMNMF_SPG;
+    return joint && clv_affinity_is_rough(p->affinity);
+}
+
 /* From memberships that are new. */
-static clv_status begin(symnmf_run *run, clv_iterate *out) {
+static clv_status begin(symnmf_run *run, bool rough, clv_iterate *out) {
     run->now.primed = run->now.stuck = false;
+    run->now.rough = rough;
     run->since_lower = 0;
     CLV_TRY(clv_memberships_refresh(&run->now));
     run->least_gap = run->now.gap;
@@ -79,7 +86,7 @@ static clv_status begin(symnmf_run *run, clv_iterate *out) {
 static clv_status symnmf_start(void *state, clv_rng *rng, clv_iterate *out) {
     symnmf_run *run = state;
     CLV_TRY(clv_symnmf_start(&run->now, rng));
-    return begin(run, out);
+    return begin(run, begins_rough(run->now.problem), out);
 }
 
 static clv_status symnmf_step(void *state, clv_iterate *out) {
@@ -126,7 +133,7 @@ static clv_status symnmf_save(void *state, void *snapshot) {
 static clv_status symnmf_resume(void *state, const void *snapshot, clv_iterate *out) {
     symnmf_run *run = state;
     clv_memberships_load(&run->now, snapshot);
-    return begin(run, out);
+    return begin(run, false, out);
 }
 
 /* --- what is given --- */
@@ -340,6 +347,7 @@ static clv_status take_membership(const clv_symnmf_problem *p, const double *row
 static clv_status drive(clv_symnmf_problem *p, const clv_symnmf_options *options, clv_result **out) {
     clv_solver solver = {.method = &clv_symnmf_method,
                          .monotone = p->options.solver != CLV_SYMNMF_PENALTY,
+                         .rule_on_iterate = begins_rough(p),
                          .problem = p,
                          .create = symnmf_create,
                          .destroy = symnmf_destroy,

@@ -59,6 +59,7 @@ typedef struct clv_memberships {
     double weight;       /* of the penalties, in units of the first ones */
     bool primed;         /* the restart has taken a step: previous, P S and the free variables are its own */
     bool stuck;          /* the last step found nothing to gain */
+    bool rough;          /* products need not be exact: a descent that is to be gone on with */
 } clv_memberships;
 
 /* To be freed also on failure. */
@@ -72,6 +73,8 @@ clv_status clv_memberships_pass(clv_memberships *s, clv_archive *archive);
 /* Gram matrix, gradient, objective and gap from W and P W as they are carried along; from W alone. */
 void clv_memberships_measure(clv_memberships *s);
 clv_status clv_memberships_refresh(clv_memberships *s);
+/* y = P x for a block x of k x n, rough or exact as the iterate is. */
+clv_status clv_memberships_multiply(const clv_memberships *s, const double *x, double *y);
 /* The Frank-Wolfe gap at which the run has converged. */
 double clv_symnmf_tolerance(const clv_symnmf_problem *problem, double value);
 /* The t in [0, most] where f is least along W + t D, from D and its image. */

@@ -1,0 +1,309 @@
+/* Products with vectors. */
+#include "tensor.cuh"
+
+namespace {
+
+/* --- products with vectors ---
+ *
+ * Powers of 16 x 8 lie in the registers as a left operand of the next product has to, if columns 0, 2, 4, 6 count as its
+ * first four and 1, 3, 5, 7 as its last: they are multiplied by eight vectors without moving. */
+
+__device__ void add_product(double c[4], const double v[4], double even, double odd) {
+#if __CUDA_ARCH__ >= 900
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+        : "d"(v[0]), "d"(v[2]), "d"(v[1]), "d"(v[3]), "d"(even), "d"(odd));
+#elif __CUDA_ARCH__ >= 800
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+            : "+d"(c[2 * h]), "+d"(c[2 * h + 1])
+            : "d"(v[2 * h]), "d"(even));
+        asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+            : "+d"(c[2 * h]), "+d"(c[2 * h + 1])
+            : "d"(v[2 * h + 1]), "d"(odd));
+    }
+#endif
+}
+
+/* Exact: vectors[(column * 8 EIGHTS) + c], with the weights of the columns in them. */
+template <int EIGHTS_> struct exact_vectors {
+    using path = exact_path;
+    static constexpr int EIGHTS = EIGHTS_;
+    static constexpr __host__ __device__ int together(int chunks) { return exact_path::together(chunks); }
+    static constexpr __host__ __device__ int blocks(int) { return 1; }
+    const double *vectors;
+    int k;
+    struct sums {
+        double of[EIGHTS][MTILES][4] = {};
+    };
+    template <int NT>
+    __device__ void add(sums &to, const double v[NT][MTILES][4], const side<exact_path> &, int64_t eight) const {
+        int lane = threadIdx.x % LANES, g = lane / 4, t = lane % 4;
+#pragma unroll
+        for (int nt = 0; nt < NT; nt++) {
+            const double *x = vectors + ((eight + nt) * 8 + 2 * t) * 8 * EIGHTS + g;
+#pragma unroll
+            for (int e = 0; e < EIGHTS; e++) {
+                double even = __ldg(x + 8 * e), odd = __ldg(x + 8 * (EIGHTS + e));
+#pragma unroll
+                for (int m = 0; m < MTILES; m++) {
+                    add_product(to.of[e][m], v[nt][m], even, odd);
+                }
+            }
+        }
+    }
+    __device__ double total(const sums &of, int e, int m, int r, int) const { return of.of[e][m][r]; }
+};
+
+/* Rough: 16-bit halves, W and the vectors as hi + lo, in floats over FLUSH groups. Powers of 16 x 16 are the left operand
+ * as they lie, with the weights of the columns in them, which makes them 2^(ROUGH_RADIUS / 2) at most, and times UNIT,
+ * so that small ones keep their digits.
+ *
+ * hi and lo of the vectors are vectors of their own: the first of each eight are multiplied by hi and lo of W, the
+ * second by hi alone. If the last eight has four vectors or fewer (HALF), their lo is in its other half. */
+constexpr float UNIT = 128;
+
+/* A pair of them as hi and as lo. */
+__device__ void split_pair(float x, float y, unsigned &hi, unsigned &lo) {
+    __half2 high = __floats2half2_rn(x, y);
+    __half2 low = __floats2half2_rn(x - __low2float(high), y - __high2float(high));
+    hi = *(unsigned *)&high;
+    lo = *(unsigned *)&low;
+}
+
+/* vectors[(sixteen * ALL + e) * LANES + lane]: a lane's share of 16 columns x 8 vectors. */
+template <int EIGHTS_, bool HALF> struct rough_vectors {
+    using path = rough_path;
+    static constexpr int EIGHTS = EIGHTS_, ALL = 2 * EIGHTS - HALF;
+    static constexpr __host__ __device__ int together(int) { return 2; }
+    static constexpr __host__ __device__ int blocks(int chunks) { return chunks == 1 ? 3 : 1; }
+    const uint2 *vectors;
+    const double *units;
+    int k;
+    struct sums {
+        float of[ALL][MTILES][4] = {};
+    };
+    /* Powers with the weights of their columns. */
+    static __device__ void take_left(rough_path::left &w, const float v[2][MTILES][4], int m, const float weight[2][2]) {
+#pragma unroll
+        for (int part = 0; part < 4; part++) { /* rows g and g + 8 of the first eight, then of the second */
+            int nt = part / 2, h = part % 2;
+            split_pair(v[nt][m][2 * h] * weight[nt][0], v[nt][m][2 * h + 1] * weight[nt][1], w.hi[part], w.lo[part]);
+        }
+    }
+    template <int NT>
+    __device__ void add(sums &to, const float v[NT][MTILES][4], const side<rough_path> &columns, int64_t eight) const {
+        int lane = threadIdx.x % LANES;
+        float weight[NT][2];
+        uint2 x[NT / 2][ALL];
+#pragma unroll
+        for (int nt = 0; nt < NT; nt++) {
+            weights_of<rough_path>(columns, eight + nt, weight[nt][0], weight[nt][1]);
+            weight[nt][0] *= UNIT;
+            weight[nt][1] *= UNIT;
+        }
+#pragma unroll
+        for (int at = 0; at < NT / 2 * ALL; at++) {
+            x[at / ALL][at % ALL] = __ldg(vectors + (eight / 2 * ALL + at) * LANES + lane);
+        }
+#pragma unroll
+        for (int m = 0; m < MTILES; m++) {
+            float sum[EIGHTS][4] = {}; /* rounded to nearest when it is added, as sums in the tensor cores are not */
+#pragma unroll
+            for (int half = 0; half < NT / 2; half++) {
+                rough_path::left w;
+                take_left(w, v + 2 * half, m, weight + 2 * half);
+#pragma unroll
+                for (int e = 0; e < EIGHTS; e++) {
+                    rough_path::half_product(sum[e], w.lo, &x[half][e].x);
+                }
+#pragma unroll
+                for (int e = EIGHTS; e < ALL; e++) {
+                    rough_path::half_product(to.of[e][m], w.hi, &x[half][e].x);
+                }
+#pragma unroll
+                for (int e = 0; e < EIGHTS; e++) {
+                    rough_path::half_product(sum[e], w.hi, &x[half][e].x);
+                }
+            }
+#pragma unroll
+            for (int e = 0; e < EIGHTS * 4; e++) {
+                to.of[e / 4][m][e % 4] += sum[e / 4][e % 4];
+            }
+        }
+    }
+    __device__ double total(const sums &of, int e, int m, int r, int c) const {
+        bool alone = HALF && e == EIGHTS - 1;
+        float lo = alone ? __shfl_xor_sync(0xffffffffu, of.of[e][m][r], 2) : of.of[alone ? e : EIGHTS + e][m][r];
+        return ((double)of.of[e][m][r] + (double)lo) * (c < k ? units[c] : 0);
+    }
+};
+
+/* y += the rows of a warp times V: vectors, and the arithmetic that suits them. */
+template <class V, int CHUNKS>
+__global__ void __launch_bounds__(WARPS *LANES, V::blocks(CHUNKS))
+    product_kernel(side<typename V::path> row_side, side<typename V::path> col_side, const int32_t *ids, int zero,
+                   V vectors, int64_t first, int64_t last, targets out) {
+    using P = typename V::path;
+    constexpr int NT = V::together(CHUNKS);
+    __shared__ double table[P::TABLE ? TABLE_SIZE : 1];
+    fill_table<P>(table);
+    int lane = threadIdx.x % LANES, g = lane / 4, t = lane % 4;
+    int64_t tile = blockIdx.x * WARPS + threadIdx.x / LANES, row0 = out.first + tile * TILE;
+    if (tile * TILE >= out.count) {
+        return;
+    }
+    rows_of<P, CHUNKS> rows;
+    typename V::sums sums;
+    take_rows(rows, row_side, tile);
+    for (int64_t eight = first * 4; eight < last * 4; eight += NT) {
+        typename P::real v[NT][MTILES][4];
+        powers<P, CHUNKS, NT>(v, rows, row_side, tile, col_side, eight, table);
+        int32_t id = zero ? ids[eight * 8 + lane % (8 * NT)] : -1;
+        if (__any_sync(0xffffffffu, id >= row0 && id < row0 + TILE)) {
+#pragma unroll
+            for (int nt = 0; nt < NT; nt++) {
+                leave_out<P>(v[nt], ids + (eight + nt) * 8, row0);
+            }
+        }
+        vectors.template add<NT>(sums, v, col_side, eight);
+    }
+#pragma unroll
+    for (int at = 0; at < V::EIGHTS * MTILES * 4; at++) {
+        int e = at / (MTILES * 4), m = at / 4 % MTILES, r = at % 4, c = 8 * e + 2 * t + r % 2;
+        int64_t row = tile * TILE + 16 * m + 8 * (r / 2) + g;
+        double total = vectors.total(sums, e, m, r, c);
+        if (row < out.count && c < vectors.k) {
+            out.y[c * out.stride + row] += total * (double)rows.weight[m][r / 2];
+        }
+    }
+}
+
+__global__ void vectors_kernel(const double *x, int64_t count, int64_t padded, int k, int width, const double *weight,
+                               double *out) {
+    int64_t at = blockIdx.x * (int64_t)blockDim.x + threadIdx.x, column = at / width;
+    int c = (int)(at % width);
+    if (column < padded) {
+        out[at] = c < k && column < count ? x[c * count + column] * weight[column] : 0;
+    }
+}
+
+/* A block a vector: what its entries, over UNIT, are multiplied by when they come back, a power of two. */
+__global__ void units_kernel(const double *x, int64_t count, double *out) {
+    __shared__ double largest[256];
+    double most = 0;
+    for (int64_t i = threadIdx.x; i < count; i += 256) {
+        most = fmax(most, fabs(x[blockIdx.x * count + i]));
+    }
+    largest[threadIdx.x] = most;
+    __syncthreads();
+    for (int half = 128; half > 0; half /= 2) {
+        if (threadIdx.x < half) {
+            largest[threadIdx.x] = fmax(largest[threadIdx.x], largest[threadIdx.x + half]);
+        }
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        out[blockIdx.x] = largest[0] > 0 ? ldexp(1.0, ilogb(largest[0])) / UNIT : 1;
+    }
+}
+
+/* A lane's share of 16 columns x 8 vectors, columns 2t, 2t + 1 and 8 later: of vector c, hi or lo. */
+__global__ void halves_kernel(const double *x, const double *units, int64_t count, int64_t padded, int k, int eights,
+                              int all, uint2 *out) {
+    int64_t at = blockIdx.x * (int64_t)blockDim.x + threadIdx.x, sixteen = at / LANES / all;
+    int lane = at % LANES, e = (int)(at / LANES % all), g = lane / 4;
+    if (sixteen * 16 >= padded) {
+        return;
+    }
+    bool shared = 2 * eights > all && e == eights - 1, low = e >= eights || (shared && g >= 4);
+    int c = (e >= eights ? e - eights : e) * 8 + (shared ? g % 4 : g);
+    double pairs[2][2];
+    for (int i = 0; i < 4; i++) {
+        int64_t column = sixteen * 16 + 2 * (lane % 4) + 8 * (i / 2) + i % 2;
+        pairs[i / 2][i % 2] = c < k && column < count ? x[c * count + column] / (units[c] * (double)UNIT) : 0;
+    }
+    uint4 both = rough_path::make(pairs);
+    out[at] = low ? make_uint2(both.z, both.w) : make_uint2(both.x, both.y);
+}
+
+/* The rows and the columns of a product. */
+template <class P> struct factors {
+    buffer<int32_t> ids;
+    packed<P> left, right;
+    int64_t rows, padded; /* places */
+    int make(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const targets &out) {
+        buffer<int32_t> row_ids;
+        padded = (count + GROUP - 1) / GROUP * GROUP;
+        rows = tiles_of(out.count) * TILE;
+        TRY(make_places(call, a, 0, objects ? 0 : count, padded, ids));
+        if (objects) {
+            TRY(copy_there(call, a, ids.data, objects, count * (int64_t)sizeof *objects));
+        }
+        TRY(make_places(call, a, out.first, out.count, rows, row_ids));
+        TRY(pack<P>(call, a, row_ids.data, rows, left));
+        return pack<P>(call, a, ids.data, padded, right);
+    }
+    /* launch(blocks, first, last): groups of columns. Whatever the pieces, the sums of so many go together. */
+    template <class F> int multiply(clv_cuda_call *call, F launch) {
+        return in_pieces(call, padded / GROUP, FLUSH, (double)rows * GROUP, [&](int64_t first, int64_t last) {
+            for (int64_t at = first; at < last; at += FLUSH) {
+                launch((unsigned)((rows / TILE + WARPS - 1) / WARPS), at, at + FLUSH < last ? at + FLUSH : last);
+            }
+            return CLV_CUDA_OK;
+        });
+    }
+};
+
+template <class V, class F>
+int multiply(clv_cuda_call *call, const clv_cuda_operator *a, F &f, const V &vectors, const targets &out) {
+    using P = typename V::path;
+    side<P> l = side_of(f.left), r = side_of(f.right);
+    return f.multiply(call, [&](unsigned blocks, int64_t first, int64_t last) {
+        by_chunks<P>(l.chunks, [&](auto chunks) {
+            product_kernel<V, chunks>
+                <<<blocks, WARPS * LANES>>>(l, r, f.ids.data, a->of.zero_diagonal, vectors, first, last, out);
+        });
+    });
+}
+
+int exact_product_of(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const double *x,
+                     int64_t k, const targets &out) {
+    int width = k > 8 ? 16 : 8;
+    factors<exact_path> f;
+    buffer<double> vectors;
+    TRY(f.make(call, a, objects, count, out));
+    TRY(vectors.make(call, a, f.padded * width));
+    vectors_kernel<<<(unsigned)((f.padded * width + 255) / 256), 256>>>(x, count, f.padded, (int)k, width,
+                                                                       f.right.weight.data, vectors.data);
+    return width == 8 ? multiply(call, a, f, exact_vectors<1>{vectors.data, (int)k}, out)
+                      : multiply(call, a, f, exact_vectors<2>{vectors.data, (int)k}, out);
+}
+
+template <int EIGHTS, bool HALF>
+int rough_product_of(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const double *x,
+                     int64_t k, const targets &out) {
+    using V = rough_vectors<EIGHTS, HALF>;
+    factors<rough_path> f;
+    buffer<double> units;
+    buffer<uint2> vectors;
+    TRY(f.make(call, a, objects, count, out));
+    int64_t shares = f.padded / 16 * V::ALL * LANES;
+    TRY(units.make(call, a, k));
+    TRY(vectors.make(call, a, shares));
+    units_kernel<<<(unsigned)k, 256>>>(x, count, units.data);
+    halves_kernel<<<(unsigned)((shares + 255) / 256), 256>>>(x, units.data, count, f.padded, (int)k, EIGHTS, V::ALL,
+                                                             vectors.data);
+    return multiply(call, a, f, V{vectors.data, units.data, (int)k}, out);
+}
+
+} // namespace
+
+int tensor_product(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const double *x,
+                   int64_t k, bool rough, const targets &out) {
+    static constexpr decltype(&exact_product_of) rough_ways[] = {
+        rough_product_of<1, true>, rough_product_of<1, false>, rough_product_of<2, true>, rough_product_of<2, false>};
+    auto way = rough && tensor_suits(a, true) ? rough_ways[(k - 1) / 4] : exact_product_of;
+    return way(call, a, objects, count, x, k, out);
+}

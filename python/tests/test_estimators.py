@@ -287,6 +287,23 @@ def test_a_consensus_takes_all_that_has_labels():
         cleave.Consensus(3).fit([truth, np.full((len(truth), 2), 0.4)])
 
 
+def test_a_consensus_of_models_of_other_objects_is_refused():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]], 20, axis=0)
+    shuffled, wide = x[rng.permutation(60)], np.hstack([x] * 1200)  # of more than is copied
+    cut, other = cleave.NormalizedCut(3).fit(x), cleave.KPalm(3).fit(shuffled)
+    for models in ([cut, other], [cut.result_, other], [cut, cleave.KPalm(3).fit(x), other], [pickle.loads(pickle.dumps(cut)), other],
+                   [cleave.KPalm(3).fit(wide), cleave.KPalm(3).fit(wide[::-1].copy())],
+                   [cleave.KPalm(3).fit(scipy.sparse.csr_matrix(rows)) for rows in (x, shuffled)]):
+        with pytest.raises(ValueError, match=f"inputs 1 and {len(models)} are models of other objects, or of these in another order"):
+            cleave.Consensus(3).fit(models)
+    same = [cut, cleave.KPalm(3).fit(x.astype(np.float32)), cleave.KPalm(3).fit(wide), cleave.KPalm(3).fit(x[:, :1]),
+            cleave.Consensus(3).fit([cut]), cleave.KPalm(3).fit(scipy.sparse.csr_matrix(x)),
+            cleave.NormalizedCut(3, affinity="precomputed").fit(cleave.affinity(x, "gaussian"))]
+    assert len(cleave.Consensus(3).fit(same).agreement_) == 7
+    assert len(cleave.Consensus(3).fit([cut.labels_, other.labels_]).agreement_) == 2
+
+
 def test_a_range_of_clusters_takes_one_and_lists_all():
     truth = np.repeat([0, 1, 2], 25)
     x = np.random.default_rng(1).normal(size=(75, 2)) + np.array([[0, 0], [14, 0], [0, 14]])[truth]

@@ -184,6 +184,14 @@ def a_range_without_clusters():
 
 
 @case
+def a_sparse_home_is_for_near_pairs():
+    blobs_npy()
+    for more in ([], ["--affinity", "local"]):
+        cleave("ncut", "x.npy", "-k", 2, "--home", "sparse", *more, code=64, err="which has all pairs: --affinity knn and local-knn have near pairs alone")
+    cleave("ncut", "x.npy", "-k", 2, "--home", "sparse", "--affinity", "local-knn")
+
+
+@case
 def a_range_that_there_is_no_time_for():
     draw = random.Random(5)
     npy("b.npy", [[draw.gauss(9 * (i % 3 == f % 3), 1) for f in range(20)] for i in range(900)])

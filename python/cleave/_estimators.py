@@ -28,7 +28,7 @@ except ImportError:  # before 1.6
 
 from . import _parameters, _progress
 from ._functions import class_targets
-from ._library import lib, text_of
+from ._library import lib
 from ._matrix import as_view, check_sparse, is_sparse
 from ._options import METHODS, threads_of
 from ._partitions import stack
@@ -238,8 +238,6 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
             setattr(self, attribute, value)
         if run.k_range is not None:
             self._fit_options["k"] = result.k
-        if run.affinity is not None:
-            self.affinity_ = text_of(lib.clv_affinity_kind_name(run.affinity.info.kind))
         said = result._alone("warnings")
         if said is not None:
             self.warnings_ = [run.ctx.in_python(sentence) for sentence in said]
@@ -249,6 +247,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         result, made = self.result_, [name for name in self._later if name in vars(self)]
         return {"objective_": result.objective, "certificate_": result.certificate, "bound_": result.bound,
                 "converged_": result.converged, "n_iter_": result.n_iter, **({"n_clusters_": result.k} if self._ranges else {}),
+                **({"affinity_": result._affinity} if result._affinity is not None else {}),
                 **{name: getattr(type(self), name).func(self) for name in made}}
 
     @_given

@@ -320,8 +320,11 @@ def test_what_was_taken_is_an_attribute():
     assert model.affinity_ == "local-knn" and pickle.loads(pickle.dumps(model)).affinity_ == "local-knn"
     assert cleave.NormalizedCut(3, affinity="knn").fit(x).affinity_ == "knn" and cleave.DominantSets(3).fit(x).affinity_ == "gaussian"
     assert not hasattr(cleave.KPalm(3).fit(x), "affinity_")
-    model.n_clusters_ = 4
-    assert not cleave.verify(model, x).accepted
+    for edited, value in (("n_clusters_", 4), ("affinity_", "knn")):
+        other = pickle.loads(pickle.dumps(model))
+        assert cleave.verify(other, x).accepted
+        setattr(other, edited, value)
+        assert not cleave.verify(other, x).accepted
 
 
 def test_what_is_no_number_of_clusters_hears_of_auto():

@@ -456,9 +456,9 @@ static clv_status warn_of_choice(const range *r, bool by_gap, int64_t most, clv_
                                 : is_given(r) ? "other similarities"
                                               : "another --affinity"));
     } else if (!by_gap && result->k == most && most > least && 2 * most <= r->n) {
-        return clv_result_warn(result,
-                               "k = %lld is the largest of the range, and there may be more clusters: try -k %lld:%lld",
-                               (long long)most, (long long)least, (long long)(2 * most));
+        return clv_result_warn(
+            result, "k = %lld is the largest of the range, and there may be more clusters: try a range to %lld",
+            (long long)most, (long long)(2 * most));
     }
     if (last < most && r->end[0] && r->method->takes == CLV_TAKES_PARTITIONS) {
         return CLV_OK; /* the reason says so: it is no fault of a range that there are so many groups */

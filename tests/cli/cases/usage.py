@@ -204,7 +204,7 @@ def a_range_that_there_is_no_time_for():
     cleave("ncut", "c.npy", "-k", "2:12", "--memory", "600K", code=71,
            err="a range of k is judged on 6 subsamples of 150 of the 300 objects, .* allow more memory, or give one k")
     cleave("kpalm", "c.npy", "-k", "2:3", "--json", "r.json", err="^warning: k = 3 is the largest of the range, and there may be more "
-           "clusters: try -k 2:6$")
+           "clusters: try a range to 6$")
     cleave("kpalm", "c.npy", "-k", "2:5", "--json", "r.json")
 
 

@@ -227,25 +227,35 @@ static clv_status solve_range(cli_job *job) {
             cli_tell_affinity(job);
         }
     }
-    job->rough = cli_has_affinity(job) && (status == CLV_ETIME || status == CLV_EINTERRUPTED);
-    return status;
+    job->rough = cli_has_affinity(job) && job->result && !job->affinity;
+    return status < 0 ? status : set_k(job, job->result->k);
+}
+
+/* Of a range that there is no time for, the smallest k. */
+static clv_status warn_of_range(cli_job *job) {
+    char sentence[256];
+    snprintf(sentence, sizeof sentence,
+             "there was no time to compare k from %lld to %lld: k = %lld is the smallest of the range, and was not "
+             "chosen; try a longer --time-limit",
+             (long long)job->args.k_least, (long long)job->args.k_most, (long long)job->args.k_least);
+    bool had_range = job->args.k_least > 0 && job->args.k_least < job->args.k_most;
+    return had_range ? cli_library(job->app, clv_result_add_warning(job->result, sentence)) : CLV_OK;
 }
 
 static clv_status solve(cli_job *job) {
     if (job->args.k_least > 0 && !job->rough) {
-        clv_status status = solve_range(job);
-        int64_t k = job->result ? job->result->k : job->args.k_least;
-        CLI_TRY(set_k(job, k));
-        if (!job->rough) {
-            return status;
-        }
+        return solve_range(job);
     }
+    CLI_TRY(job->args.k_least > 0 ? set_k(job, job->args.k_least) : CLV_OK);
     bool given = job->how.kind == CLV_AFFINITY_PRECOMPUTED;
     const clv_matrix *data = clv_data_matrix(job->data);
     clv_affinity_info plan = {.n = data->rows};
     clv_input rough = {.points = given ? NULL : data, .start = job->input.start, .plan = &plan};
-    return job->rough ? clv_solve_roughly(job->app->ctx, job->method, &rough, job->options, &job->result)
-                      : clv_solve(job->app->ctx, job->method, &job->input, job->options, &job->result);
+    if (!job->rough) {
+        return clv_solve(job->app->ctx, job->method, &job->input, job->options, &job->result);
+    }
+    clv_status status = clv_solve_roughly(job->app->ctx, job->method, &rough, job->options, &job->result);
+    return status < 0 ? status : warn_of_range(job);
 }
 
 #define NO_AFFINITY ", as there is no affinity that new objects could be labeled by"

@@ -1185,7 +1185,9 @@ CLV_API clv_status clv_suit_affinity(clv_context *ctx, const clv_method *method,
  * "k_table": k, objective, gap_percent, eigengap, silhouette, stability, spread, seconds (NaN: not known), and the
  * sentence "k_reason". input->points are points, labels, or with `how` of the kind PRECOMPUTED similarities; `how` says
  * how affinities are built, NULL for methods that take none. `*affinity` (owned) is that of the result, or NULL. The
- * time limit of the options is for all of it: cut short, the choice is among the rows that were reached. */
+ * time limit of the options is for all of it: cut short, the choice is among the rows that were reached;
+ * before the first of an affinity, the result is that of clv_solve_roughly for the smallest k, with `*affinity` NULL.
+ */
 CLV_API clv_status clv_solve_range(clv_context *ctx, const clv_method *method, const clv_input *input,
                                    const void *options, int64_t least, int64_t most, const clv_affinity_options *how,
                                    clv_affinity **affinity, clv_result **out);

@@ -278,6 +278,15 @@ def fields(method: Any, kind: Estimator, library: Any) -> list[tuple[str, str, s
     return found + list(kind.more)
 
 
+def taken(method: Any, library: Any) -> list[tuple[str, str, str]]:
+    """The attributes that say what a fit has chosen: name, type, text."""
+    lib = library.lib
+    clusters, similar = method.k_meaning == lib.CLV_K_CLUSTERS, method.takes == lib.CLV_TAKES_AFFINITY
+    has_labels = lib.clv_method_gives(method, b"labels") != library.ffi.NULL
+    return ([("n_clusters_", "int", "the number of clusters; of a range or 'auto', the one that was taken")] * (clusters and has_labels)
+            + [("affinity_", "str", "the affinity; of 'auto', the one that was taken. Not there where time ended before it")] * similar)
+
+
 def section(title: str, entries: list[str]) -> list[str]:
     return ["", title, "-" * len(title), *entries]
 
@@ -301,7 +310,7 @@ def documentation(name: str, kind: Estimator, method: Any, listed: list[Paramete
     for attribute, text in ALWAYS:
         if attribute != "labels_" or labels:
             body += entry(f"{attribute} : {TYPES[attribute]}", text)
-    for attribute, hint, text in given:
+    for attribute, hint, text in [*given, *taken(method, library)]:
         body += entry(f"{attribute} : {hint}", text)
     lines += section("Attributes", body)
     notes = [f"Certificate: {text_of(method.certificate)}. When it holds: {text_of(method.holds)}"]
@@ -341,7 +350,7 @@ def written(name: str, kind: Estimator, tables: Any, library: Any) -> str:
     fields_of_results = tuple(key for key, _, _ in given[: len(given) - len(kind.more)])
     lines.append(f"    _gives: ClassVar[tuple[str, ...]] = {fields_of_results!r}")
     lines += [f"    {key}: {hint}" for key, hint in TYPES.items() if key != "labels_" or labels]
-    lines += [f"    {key}: {hint}" for key, hint, _ in given]
+    lines += [f"    {key}: {hint}" for key, hint, _ in [*given, *taken(method, library)]]
     lines += ["", "    def __init__(", "        self,"]
     for i, p in enumerate(listed):
         lines += ["        *,"] if i == 1 else []

@@ -52,7 +52,7 @@ def _range_of(value: Any, n: int) -> tuple[int, int] | None:
     ends = value if isinstance(value, tuple) and len(value) == 2 else (value.start, value.stop - 1) if isinstance(value, range) else ()
     if (value is None or isinstance(value, (list, tuple, range)) and not (
             ends and all(isinstance(end, (int, np.integer)) for end in ends) and 1 <= ends[0] <= ends[1] and getattr(value, "step", 1) == 1)
-            or isinstance(value, (int, np.integer)) and value < 1):
+            or isinstance(value, (int, np.integer)) and value < 1 or isinstance(value, str) and value != "auto" and not value.isdigit()):
         raise ValueError(f"n_clusters = {value!r} is not allowed: it must be a whole number from 1 on, (least, most) with least <= most, "
                          "a range of step 1, or 'auto'")
     if isinstance(value, str) and value == "auto":
@@ -232,7 +232,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _take(self, run: Run, result: Result) -> None:
         self.result_, self._last_run = result, run
-        for attribute in (*self._later, "warnings_"):  # of an earlier fit
+        for attribute in (*self._later, "warnings_", "affinity_"):  # of an earlier fit
             self.__dict__.pop(attribute, None)
         for attribute, value in self._of_result().items():
             setattr(self, attribute, value)
@@ -246,7 +246,8 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         """The attributes that the result determines, by name; of those that are made later, the ones that were."""
         result, made = self.result_, [name for name in self._later if name in vars(self)]
         return {"objective_": result.objective, "certificate_": result.certificate, "bound_": result.bound,
-                "converged_": result.converged, "n_iter_": result.n_iter,
+                "converged_": result.converged, "n_iter_": result.n_iter, **({"n_clusters_": result.k} if self._ranges else {}),
+                **({"affinity_": result._affinity} if result._affinity is not None else {}),
                 **{name: getattr(type(self), name).func(self) for name in made}}
 
     @_given
@@ -570,6 +571,9 @@ class Consensus(ClusterMixin, _OfObjects, _parameters.Consensus):  # type: ignor
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to X: a list of clusterings of the same objects, each a fitted estimator, a result, labels (-1: left out) or
         memberships (n x k); or an array or frame with a column of labels for each."""
+        if isinstance(X, dict) or hasattr(X, "__next__"):
+            raise TypeError(f"X must be a list of clusterings, or an array or frame with a column for each, not a {type(X).__name__}: give "
+                            + ("list(X.values())" if isinstance(X, dict) else "list(X)"))
         if isinstance(X, (list, tuple)):
             self.__dict__.pop("feature_names_in_", None)
         else:

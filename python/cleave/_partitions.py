@@ -1,12 +1,13 @@
 """The inputs of a consensus: labels, memberships, fitted estimators and results, side by side."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._matrix import is_sparse
+from ._library import lib
+from ._matrix import as_view, is_sparse
 
 __all__ = ["stack"]
 
@@ -45,6 +46,40 @@ def _part(given: Any, number: int) -> NDArray[np.float64]:
     return _labels(found.reshape(len(found)), number)
 
 
+class _Origin(NamedTuple):
+    """What a model was fitted to. X of the same form that have another fingerprint are of other objects, or in another order."""
+
+    form: tuple[Any, ...]
+    fingerprint: int
+
+
+def _origin(given: Any) -> _Origin | None:
+    """Of an estimator or a result whose X is still known."""
+    result, x, fingerprint = getattr(given, "result_", given), getattr(given, "_fit_X", None), getattr(given, "_fingerprint", None)
+    run = getattr(result, "_run", None)
+    if run is not None and run.method.takes != lib.CLV_TAKES_PARTITIONS:
+        view, fingerprint = run.views["points"], run.fingerprint
+    elif run is None and x is not None:  # after pickling
+        view = as_view(x)
+    else:
+        return None
+    names = tuple(getattr(given, "feature_names_in_", () if run is None else run.columns))
+    form = (view.shape, view.kept[1] is None, getattr(given, "affinity", None) == "precomputed", names)
+    return _Origin(form, view.fingerprint() if fingerprint is None else fingerprint)
+
+
+def _check_objects(inputs: Any) -> None:
+    """Refuse models of other objects, as the command refuses their results."""
+    known = [(number, origin) for number, given in enumerate(inputs, 1) if (origin := _origin(given)) is not None]
+    first: dict[Any, tuple[int, int]] = {}
+    for number, origin in known:
+        before, fingerprint = first.setdefault(origin.form, (number, origin.fingerprint))
+        if fingerprint != origin.fingerprint:
+            raise ValueError(f"inputs {before} and {number} are models of other objects, or of these in another order: the X they were "
+                             "fitted to have different fingerprints; if they are the same objects in the same order, and only their "
+                             "columns were made differently, give their labels_")
+
+
 def _memberships(part: NDArray[np.float64]) -> NDArray[np.float64]:
     if part.ndim == 2:
         return part
@@ -64,6 +99,7 @@ def stack(inputs: Any) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]
     for number, part in enumerate(parts):
         if len(part) != len(parts[0]):
             raise ValueError(f"input {number + 1} has {len(part)} objects, but input 1 has {len(parts[0])}")
+    _check_objects(inputs)
     if all(part.ndim == 1 for part in parts):
         return np.ascontiguousarray(np.stack(parts, axis=1)), None
     soft = [_memberships(part) for part in parts]

@@ -104,6 +104,8 @@ class Result:
         self.converged = pointer.stop == lib.CLV_CONVERGED
         self.n_iter, self.seconds = int(pointer.iterations), float(pointer.seconds)
         self.left_out = int(pointer.left_out)
+        built = getattr(run, "affinity", None)
+        self._affinity = None if built is None else text_of(lib.clv_affinity_kind_name(built.info.kind))  # the kind that was used
         self._pointer = pointer  # what is copied later; it is the run's
         self._run: Any = run  # renders texts; they take its place where a result is pickled
         self._texts: dict[str, str] = {}

@@ -287,6 +287,61 @@ def test_a_consensus_takes_all_that_has_labels():
         cleave.Consensus(3).fit([truth, np.full((len(truth), 2), 0.4)])
 
 
+def test_a_consensus_of_models_of_other_objects_is_refused():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]], 20, axis=0)
+    shuffled, wide = x[rng.permutation(60)], np.hstack([x] * 1200)  # of more than is copied
+    cut, other = cleave.NormalizedCut(3).fit(x), cleave.KPalm(3).fit(shuffled)
+    for models in ([cut, other], [cut.result_, other], [cut, cleave.KPalm(3).fit(x), other], [pickle.loads(pickle.dumps(cut)), other],
+                   [cleave.KPalm(3).fit(wide), cleave.KPalm(3).fit(wide[::-1].copy())],
+                   [cleave.KPalm(3).fit(scipy.sparse.csr_matrix(rows)) for rows in (x, shuffled)]):
+        with pytest.raises(ValueError, match=f"inputs 1 and {len(models)} are models of other objects, or of these in another order"):
+            cleave.Consensus(3).fit(models)
+    same = [cut, cleave.KPalm(3).fit(x.astype(np.float32)), cleave.KPalm(3).fit(wide), cleave.KPalm(3).fit(x[:, :1]),
+            cleave.Consensus(3).fit([cut]), cleave.KPalm(3).fit(scipy.sparse.csr_matrix(x)),
+            cleave.NormalizedCut(3, affinity="precomputed").fit(cleave.affinity(x, "gaussian"))]
+    assert len(cleave.Consensus(3).fit(same).agreement_) == 7
+    assert len(cleave.Consensus(3).fit([cut.labels_, other.labels_]).agreement_) == 2
+
+
+@pytest.mark.parametrize("asked, limit", [("auto", 1e-4), ((2, 5), 1e-4), (range(2, 6), 1e-3)], ids=repr)
+def test_a_range_has_labels_when_time_is_over(asked, limit):
+    x = np.random.default_rng(2).normal(size=(900, 20)) + 9 * np.eye(20)[np.arange(900) % 3]
+    with pytest.warns(UserWarning, match="no time to compare n_clusters from 2 to .*: n_clusters = 2 is the smallest of the range"):
+        model = cleave.NormalizedCut(asked, time_limit=limit).fit(x)
+    assert len(model.labels_) == 900 and model.n_clusters_ == 2 and np.isnan(model.objective_)
+    assert not hasattr(model, "affinity_") and not hasattr(model, "k_table_")
+
+
+def test_what_was_taken_is_an_attribute():
+    x = np.random.default_rng(3).normal(size=(90, 2)) + 20 * np.repeat(np.eye(3)[:, :2], 30, axis=0)
+    model = cleave.NormalizedCut("auto").fit(x)
+    assert model.n_clusters_ == 3 == cleave.KPalm((2, 5)).fit(x).n_clusters_ == cleave.Consensus("auto").fit([model, model]).n_clusters_
+    assert model.affinity_ == "local-knn" and pickle.loads(pickle.dumps(model)).affinity_ == "local-knn"
+    assert cleave.NormalizedCut(3, affinity="knn").fit(x).affinity_ == "knn" and cleave.DominantSets(3).fit(x).affinity_ == "gaussian"
+    assert not hasattr(cleave.KPalm(3).fit(x), "affinity_")
+    for edited, value in (("n_clusters_", 4), ("affinity_", "knn")):
+        other = pickle.loads(pickle.dumps(model))
+        assert cleave.verify(other, x).accepted
+        setattr(other, edited, value)
+        assert not cleave.verify(other, x).accepted
+
+
+def test_what_is_no_number_of_clusters_hears_of_auto():
+    x = np.arange(20.0).reshape(10, 2)
+    for kind in (cleave.KPalm, cleave.NormalizedCut, cleave.SimplicialNMF):
+        with pytest.raises(ValueError, match="n_clusters = 'automatic' is not allowed: .* or 'auto'"):
+            kind("automatic").fit(x)
+
+
+def test_a_consensus_says_what_it_takes():
+    labels = np.repeat([0, 1], 5)
+    with pytest.raises(TypeError, match=r"not a dict: give list\(X.values\(\)\)"):
+        cleave.Consensus(2).fit({"a": labels, "b": labels})
+    with pytest.raises(TypeError, match=r"not a generator: give list\(X\)"):
+        cleave.Consensus(2).fit(labels for _ in range(2))
+
+
 def test_a_range_of_clusters_takes_one_and_lists_all():
     truth = np.repeat([0, 1, 2], 25)
     x = np.random.default_rng(1).normal(size=(75, 2)) + np.array([[0, 0], [14, 0], [0, 14]])[truth]

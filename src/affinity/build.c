@@ -257,9 +257,10 @@ static clv_status plan_home(clv_context *ctx, const clv_matrix *points, const cl
     bool on_card = options->home == CLV_HOME_AUTO && !clv_is_shared(ctx) && clv_cuda_pays(ctx, points, options);
     *maker = on_card ? &clv_cuda_maker : choose(ctx, points, options, room);
     if (!*maker) {
-        bool sparse = options->kind == CLV_AFFINITY_LOCAL && options->home == CLV_HOME_SPARSE;
+        bool sparse = options->kind != CLV_AFFINITY_PRECOMPUTED && options->home == CLV_HOME_SPARSE;
         return clv_fail(ctx, CLV_EUSAGE, "home = %s cannot hold this %s affinity%s", clv_home_name(options->home),
-                        clv_affinity_kind_name(options->kind), sparse ? ": local-knn has near pairs alone" : "");
+                        clv_affinity_kind_name(options->kind),
+                        sparse ? ", which has all pairs: --affinity knn and local-knn have near pairs alone" : "");
     }
     *out = plan_of(ctx, *maker, points, options);
     bool given = options->kind == CLV_AFFINITY_PRECOMPUTED;

@@ -330,15 +330,18 @@ static int64_t stored_count(const clv_matrix *m) {
     return clv_is_sparse(m) ? m->start[m->rows] : m->rows * m->cols;
 }
 
-static clv_status refuse_value(clv_context *ctx, const char *name, const clv_matrix *m, int64_t at) {
+#define SMALLER_BY_SCALE 1e60 /* limits of measurements, not of labels */
+
+static clv_status refuse_value(clv_context *ctx, const char *name, const clv_matrix *m, int64_t at, double most) {
     long long row = clv_is_sparse(m) ? 0 : at / m->cols, column = clv_is_sparse(m) ? m->index[at] : at % m->cols;
     while (clv_is_sparse(m) && m->start[row + 1] <= at) {
         row++;
     }
     double value = clv_stored(m, at);
     if (isfinite(value)) {
-        return clv_fail(ctx, CLV_EDATA, "%s row %lld column %lld: %g is too large to be squared", name, row + 1,
-                        column + 1, value);
+        return clv_fail(
+            ctx, CLV_EDATA, "%s row %lld column %lld: %g is too large to be squared: at most %g is allowed%s", name,
+            row + 1, column + 1, value, most, most > SMALLER_BY_SCALE ? "; take another unit, or --scale" : "");
     }
     return clv_fail(ctx, CLV_EDATA, "%s row %lld column %lld: %s is not a finite number", name, row + 1, column + 1,
                     isnan(value) ? "nan"
@@ -350,7 +353,7 @@ clv_status clv_matrix_check(clv_context *ctx, const char *name, const clv_matrix
     int64_t count = stored_count(m);
     for (int64_t at = 0; at < count; at++) {
         if (!(fabs(clv_stored(m, at)) <= most)) {
-            return refuse_value(ctx, name, m, at);
+            return refuse_value(ctx, name, m, at, most);
         }
     }
     return CLV_OK;

@@ -4,7 +4,8 @@
  * with those that the run on all objects gave the same ones, by the adjusted Rand index. Where there are points a
  * subsample has an affinity of its own, with the gamma of the whole; of given similarities it has theirs. kpalm starts
  * once more from the centers of the k before and the object farthest from them, and the better of its two answers is
- * the row. Cost: a run per k, and SUBSAMPLES runs on at most SAMPLED objects. */
+ * the row. Where time ends before the first row, the result is a rough one (rough.c) of the smallest k. Cost: a run per
+ * k, and SUBSAMPLES runs on at most SAMPLED objects. */
 #include "methods/range.h"
 
 #include "affinity/affinity.h"
@@ -117,6 +118,18 @@ static bool same_number(double a, double b) {
     return a == b || (isnan(a) && isnan(b));
 }
 
+/* Beside the affinity of all objects, and of other subsamples. */
+static clv_status check_room(const range *r, const clv_matrix *points, const clv_affinity_options *how) {
+    clv_affinity_info plan;
+    clv_status status = clv_affinity_plan(r->ctx, points, how, &plan);
+    return status != CLV_ENOMEM
+               ? CLV_OK /* what else may be wrong is said where it is built */
+               : clv_fail(r->ctx, CLV_ENOMEM,
+                          "a range of k is judged on %d subsamples of %lld of the %lld objects, and the memory budget "
+                          "of %zu bytes has no room for their affinities: allow more memory, or give one k",
+                          SUBSAMPLES, (long long)r->sampled, (long long)r->n, clv_memory_budget(how->memory));
+}
+
 /* As that of all objects; made again where its gamma has changed. */
 static clv_status build_sample(range *r, sample *one) {
     if (!r->how || (one->affinity && same_number(one->gamma, r->gamma))) {
@@ -134,6 +147,7 @@ static clv_status build_sample(range *r, sample *one) {
     how.neighbors = how.neighbors < r->sampled || r->sampled < 2 ? how.neighbors : r->sampled - 1;
     how.landmarks = how.landmarks < r->sampled ? how.landmarks : 0;
     CLV_TRY(clv_suit_affinity(r->ctx, r->method, clv_data_matrix(one->points), r->options.bytes, &how));
+    CLV_TRY(check_room(r, clv_data_matrix(one->points), &how));
     return clv_affinity_build(r->ctx, clv_data_matrix(one->points), &how, &one->affinity);
 }
 
@@ -432,7 +446,8 @@ static clv_status put_table(const range *r, const char *reason, clv_result *out)
 /* What the sentence says of a choice that is hardly one, for those who read warnings only. */
 static clv_status warn_of_choice(const range *r, bool by_gap, int64_t most, clv_result *result) {
     int64_t least = r->rows[0].k, last = r->rows[r->count - 1].k;
-    if (!by_gap && clv_k_is_doubtful(r->rows, r->count)) {
+    bool whole = last == most || r->end[0]; /* else others might hold */
+    if (!by_gap && whole && clv_k_is_doubtful(r->rows, r->count)) {
         CLV_TRY(clv_result_warn(result,
                                 "the clusters of no k from %lld to %lld hold on subsamples: there may be none in these "
                                 "data, or another number of them; try a range beyond %lld, more --restarts, or %s",
@@ -440,6 +455,10 @@ static clv_status warn_of_choice(const range *r, bool by_gap, int64_t most, clv_
                                 !r->how       ? "ncut, which finds clusters of any shape"
                                 : is_given(r) ? "other similarities"
                                               : "another --affinity"));
+    } else if (!by_gap && result->k == most && most > least && 2 * most <= r->n) {
+        return clv_result_warn(
+            result, "k = %lld is the largest of the range, and there may be more clusters: try a range to %lld",
+            (long long)most, (long long)(2 * most));
     }
     if (last < most && r->end[0] && r->method->takes == CLV_TAKES_PARTITIONS) {
         return CLV_OK; /* the reason says so: it is no fault of a range that there are so many groups */
@@ -448,11 +467,26 @@ static clv_status warn_of_choice(const range *r, bool by_gap, int64_t most, clv_
         return clv_result_warn(result, "the range to %lld ends at k = %lld: %s", (long long)most, (long long)last,
                                r->end);
     }
-    return last < most ? clv_result_warn(result,
-                                         "the run ended at k = %lld of the range to %lld: the choice is among the rows "
-                                         "that were reached",
-                                         (long long)last, (long long)most)
-                       : CLV_OK;
+    if (last < most) {
+        return clv_result_warn(result, "the run ended at k = %lld of the range to %lld: %s; try a longer --time-limit",
+                               (long long)last, (long long)most,
+                               last == least ? "k is the smallest of the range, and was not chosen"
+                                             : "the choice is among the rows that were reached");
+    }
+    return CLV_OK;
+}
+
+/* Without a first row: what the points say of the smallest k, which nobody chose. */
+static clv_status solve_roughly(range *r, int64_t least, int64_t most, clv_result **out) {
+    clv_affinity_info plan = {.n = r->n};
+    clv_input rough = {.points = is_given(r) ? NULL : r->given->points, .plan = &plan};
+    CLV_TRY(set_k(r, &r->options, least));
+    CLV_TRY(clv_solve_roughly(r->ctx, r->method, &rough, r->options.bytes, out));
+    return least == most ? CLV_OK
+                         : clv_result_warn(*out,
+                                           "there was no time to compare k from %lld to %lld: k = %lld is the smallest "
+                                           "of the range, and was not chosen; try a longer --time-limit",
+                                           (long long)least, (long long)most, (long long)least);
 }
 
 /* The affinity of a row that was found, where that of another k has taken its place. Whatever ended the run, it is
@@ -552,7 +586,11 @@ clv_status clv_solve_range(clv_context *ctx, const clv_method *method, const clv
     clv_deadline before = clv_deadline_begin(ctx, control_of(&r.options)->time_limit);
     control_of(&r.options)->time_limit = 0; /* of one k: that of all is set */
     status = status == CLV_OK ? run_all(&r, least, most) : status;
-    status = status == CLV_OK ? finish(&r, most, affinity, out) : status;
+    if (how && clv_is_stop(status) && r.count == 0) {
+        status = solve_roughly(&r, least, most, out);
+    } else {
+        status = status == CLV_OK ? finish(&r, most, affinity, out) : status;
+    }
     clv_deadline_end(ctx, before);
     free_range(&r);
     return status;

@@ -206,7 +206,7 @@ static clv_status solve_groups(const clv_groups *g, const clv_consensus_options 
     clv_set_patient(g->ctx, true); /* what was found in time is worth these few passes */
     clv_status status = clv_consensus_describe(g, (*out)->labels, (*out)->k, *out);
     clv_set_patient(g->ctx, false);
-    return status;
+    return status < 0 ? status : clv_consensus_advise(g, options, *out);
 }
 
 clv_status clv_consensus_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out) {

@@ -91,6 +91,9 @@ clv_status clv_consensus_describe(const clv_groups *g, const int32_t *labels, in
 /* The input that agrees best with the others, by the mean adjusted Rand index. */
 clv_status clv_consensus_medoid(const clv_groups *g, double *mean /* inputs */, int64_t *out);
 
+/* Warnings, of a result that was described. */
+clv_status clv_consensus_advise(const clv_groups *g, const clv_consensus_options *options, clv_result *result);
+
 /* F F' as an affinity of all objects, with the dense F that it borrows. To be freed also on failure. */
 typedef struct clv_association {
     clv_data *factor;

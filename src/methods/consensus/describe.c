@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ROUNDING 1e-12
+
 /* --- agreement --- */
 
 /* Labels of the groups, for two labelings to be compared over all objects. */
@@ -169,7 +171,8 @@ static clv_status find_confidence(const clv_groups *g, const int32_t *labels, in
              e < end; e++) {
             sum += g->value[e] * share[g->index[e] * k + labels[i]];
         }
-        out[i] = labels[i] >= 0 ? fmin(sum / sqrt(g->known[g->group[i]]), 1) : 0; /* above it by rounding only */
+        double found = labels[i] >= 0 ? sum / sqrt(g->known[g->group[i]]) : 0;
+        out[i] = found > 1 - ROUNDING ? 1 : found; /* where all agree */
     }
     clv_free_kept(&kept);
     return clv_worked(g->ctx, 2 * g->n) ? clv_stop_failure(g->ctx, "judging the consensus") : CLV_OK;

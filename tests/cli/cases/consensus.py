@@ -136,6 +136,41 @@ def all_of_one_mind():
 
 
 @case
+def parts_that_no_input_joins_are_warned_of():
+    inputs()
+    cleave("consensus", "a.json", "c.json", "-k", 2, "--json", "r.json",
+           err="no input joins the 3 parts of the objects, and there are 2 clusters: which parts share one is arbitrary; try -k 3")
+    check(any("no input joins" in said for said in json.loads(read("r.json"))["warnings"]), "also in the result")
+    cleave("consensus", "a.json", "c.json", "-k", 3, "--json", "r.json")  # nothing to warn of
+
+
+@case
+def inputs_that_do_not_agree_are_warned_of():
+    inputs()
+    draw = random.Random(9)
+    for name in "xyz":
+        write(f"{name}.txt", "".join(f"{draw.randrange(3)}\n" for _ in range(300)))
+    labels = json.loads(read("a.json"))["labels"]
+    draw.shuffle(labels)
+    write("mixed.txt", "".join(f"{label}\n" for label in labels))
+    for more in (["-k", 3], ["--medoid"]):
+        cleave("consensus", "x.txt", "y.txt", "z.txt", *more, err="the inputs agree no better than chance, .*in the same order of rows")
+        cleave("consensus", "a.json", "c.json", "mixed.txt", *more,
+               err="input 3 agrees with the others no better than chance: .*in the same order of rows")
+    cleave("consensus", "a.json", "b.json", "c.json", "-k", 3)  # 2 clusters are not 3, and agree
+
+
+@case
+def full_agreement_is_1():
+    for count in range(2, 13):
+        for name in range(count):
+            write(f"l{name}.txt", "".join(f"{(i * 3 + name) % 7}\n" for i in range(200)))
+        cleave("consensus", *(f"l{name}.txt" for name in range(count)), "-k", 7, "--confidence", "f.csv", "-q")
+        said = {row.split(",")[-1] for row in read("f.csv").decode().split()[1:]}
+        check(said == {"1"}, f"{count} inputs: {said}")
+
+
+@case
 def other_objects_are_refused():
     inputs()
     write("short.csv", "label\n0\n1\n")

@@ -428,6 +428,13 @@ def a_name_of_two_columns_is_that_of_none():
 
 
 @case
+def points_too_large_to_be_squared():
+    write("large.csv", "x,y\n1,2\n3,1.1e151\n2,2\n4,5\n")
+    for method in ("ncut", "kpalm"):
+        cleave(method, "large.csv", "-k", 2, code=65, err="1.1e.151 is too large to be squared: at most 1e.* is allowed; take another unit, or --scale")
+
+
+@case
 def points_too_small_to_be_squared():
     points, _ = blobs()
     write("small.csv", "".join(f"{x * 1e-160!r},{y * 1e-160!r}\n" for x, y in points))

@@ -5,7 +5,7 @@ import random
 import re
 import subprocess
 
-from harness import blobs_npy, case, check, cleave, read, same_partition, write
+from harness import blobs_npy, case, check, cleave, npy, read, same_partition, write
 
 COMMANDS = ("ncut", "affinity", "eval", "verify", "demo")
 
@@ -181,6 +181,31 @@ def a_range_without_clusters():
         check(head.split() == known.split(), f"the columns that are known: {head}")
         check([int(row.split()[0]) for row in rows] == list(range(2, 13)), "a row for each k")
         check(max(map(len, ran.out.split("k table")[1].split("\nk reason")[0].split("\n"))) <= 100, "side by side")
+
+
+@case
+def a_sparse_home_is_for_near_pairs():
+    blobs_npy()
+    for more in ([], ["--affinity", "local"]):
+        cleave("ncut", "x.npy", "-k", 2, "--home", "sparse", *more, code=64, err="which has all pairs: --affinity knn and local-knn have near pairs alone")
+    cleave("ncut", "x.npy", "-k", 2, "--home", "sparse", "--affinity", "local-knn")
+
+
+@case
+def a_range_that_there_is_no_time_for():
+    draw = random.Random(5)
+    npy("b.npy", [[draw.gauss(9 * (i % 3 == f % 3), 1) for f in range(20)] for i in range(900)])
+    for k, said in (("auto", "2 to 12"), ("3:5", "3 to 5")):
+        ran = cleave("ncut", "b.npy", "-k", k, "--time-limit", 1e-4, "--json", "r.json",
+                     err=f"no time to compare k from {said}: k = {said[0]} is the smallest of the range, and was not chosen")
+        result = json.loads(read("r.json"))
+        check(result["k"] == int(said[0]) and result["objective"]["value"] is None and "k_table" not in result, str(ran))
+    npy("c.npy", [[draw.gauss(12 * (i % 3 == 1), 1), draw.gauss(12 * (i % 3 == 2), 1)] for i in range(300)])
+    cleave("ncut", "c.npy", "-k", "2:12", "--memory", "600K", code=71,
+           err="a range of k is judged on 6 subsamples of 150 of the 300 objects, .* allow more memory, or give one k")
+    cleave("kpalm", "c.npy", "-k", "2:3", "--json", "r.json", err="^warning: k = 3 is the largest of the range, and there may be more "
+           "clusters: try a range to 6$")
+    cleave("kpalm", "c.npy", "-k", "2:5", "--json", "r.json")
 
 
 @case

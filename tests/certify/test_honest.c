@@ -144,12 +144,34 @@ static void kpalm_on_an_object(void **unused) {
     check_run(&run);
 }
 
+/* The last iterate satisfies the rule, but the best one, which is the answer, does not. */
+static void symnmf_by_penalties(void **unused) {
+    const honest run = {.method = "symnmf",
+                        .options = {"k", "2", "solver", "penalty", "affinity", "gaussian", "gamma", "1"},
+                        .rows = 5,
+                        .cols = 1,
+                        .points = {0, 100, 200, 0, 200}};
+    (void)unused;
+    check_run(&run);
+}
+
+/* f is 0 but for rounding, of which the residual is the root. */
+static void symnmf_of_nothing_left(void **unused) {
+    const honest run = {.method = "symnmf",
+                        .options = {"k", "2", "affinity", "gaussian", "gamma", "2.1953103454069404e-14", "home",
+                                    "computed", "tol", "3"},
+                        .rows = 10,
+                        .cols = 1,
+                        .points = {4.75e30, 4.75e30, 4.75e30, 4.75e30, 0.25, 4.75, 0.5, -0.75, -0.75, 2}};
+    (void)unused;
+    check_run(&run);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kpalm_far_from_the_origin),
-        cmocka_unit_test(kpalm_of_mixed_scale),
-        cmocka_unit_test(kpalm_polish_with_short_steps),
-        cmocka_unit_test(kpalm_on_an_object),
+        cmocka_unit_test(kpalm_far_from_the_origin),     cmocka_unit_test(kpalm_of_mixed_scale),
+        cmocka_unit_test(kpalm_polish_with_short_steps), cmocka_unit_test(kpalm_on_an_object),
+        cmocka_unit_test(symnmf_by_penalties),           cmocka_unit_test(symnmf_of_nothing_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -167,11 +167,44 @@ static void symnmf_of_nothing_left(void **unused) {
     check_run(&run);
 }
 
+/* Sums of similarities from which large ones were taken off said that nothing was left. */
+static void dominant_among_tiny_similarities(void **unused) {
+    const honest run = {
+        .method = "dominant",
+        .options = {"k", "all", "solver", "pfw", "affinity", "gaussian", "gamma", "7", "zero-diagonal", "true"},
+        .rows = 10,
+        .cols = 3,
+        .points = {-1.75, 0,   2,     -0.5,  1.75,  2.25, 4e-08,        -2.25,    1.5,         1.75,
+                   0.5,   1,   -2.75, 1.75,  1.75,  -1,   -100000000.0, 3.25e+30, 350000000.0, 200000000.0,
+                   1.75,  3.5, 3.75,  -2.25, -2.75, 1.25, 3.25,         -0.5,     4.25e-08,    -2.5}};
+    (void)unused;
+    check_run(&run);
+}
+
+/* Opposite vectors are similar by rounding alone. */
+static void dominant_of_opposite_vectors(void **unused) {
+    const honest run = {
+        .method = "dominant",
+        .options = {"k", "10", "solver", "pfw", "change", "2", "affinity", "cosine", "zero-diagonal", "true"},
+        .rows = 12,
+        .cols = 2,
+        .points = {0.5,     0.5,     0.5,     0.5,     0.5,     0.5,     0.5,     0.5,
+                   4.75e30, 4.75e30, -2.5e-9, -2.5e-9, -2.5e-9, -2.5e-9, -2.5e-9, -2.5e-9,
+                   -2.5e-9, -2.5e-9, -2.5e-9, -2.5e-9, -2.5e-9, -2.5e-9, -2.5e-9, -2.5e-9}};
+    (void)unused;
+    check_run(&run);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kpalm_far_from_the_origin),     cmocka_unit_test(kpalm_of_mixed_scale),
-        cmocka_unit_test(kpalm_polish_with_short_steps), cmocka_unit_test(kpalm_on_an_object),
-        cmocka_unit_test(symnmf_by_penalties),           cmocka_unit_test(symnmf_of_nothing_left),
+        cmocka_unit_test(kpalm_far_from_the_origin),
+        cmocka_unit_test(kpalm_of_mixed_scale),
+        cmocka_unit_test(kpalm_polish_with_short_steps),
+        cmocka_unit_test(kpalm_on_an_object),
+        cmocka_unit_test(symnmf_by_penalties),
+        cmocka_unit_test(symnmf_of_nothing_left),
+        cmocka_unit_test(dominant_among_tiny_similarities),
+        cmocka_unit_test(dominant_of_opposite_vectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

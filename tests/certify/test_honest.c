@@ -195,6 +195,26 @@ static void dominant_of_opposite_vectors(void **unused) {
     check_run(&run);
 }
 
+/* By landmarks, what objects are similar to others is small beside the rounding of what they are to themselves: of such
+ * objects some had a component, and so a label, but no degree. */
+static void ncut_by_landmarks(void **unused) {
+    const honest runs[] = {
+        {.method = "ncut",
+         .options = {"k", "2", "affinity", "gaussian", "gamma", "100", "zero-diagonal", "true", "landmarks", "5"},
+         .rows = 6,
+         .cols = 1,
+         .points = {0, 2, 1, 90, 30, 90}},
+        {.method = "ncut",
+         .options = {"k", "2", "affinity", "gaussian", "gamma", "100", "zero-diagonal", "true", "landmarks", "6"},
+         .rows = 7,
+         .cols = 1,
+         .points = {30, 2, 90, 30, 2, 3, 2}}};
+    (void)unused;
+    for (size_t i = 0; i < CLV_COUNT(runs); i++) {
+        check_run(&runs[i]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kpalm_far_from_the_origin),
@@ -205,6 +225,7 @@ int main(void) {
         cmocka_unit_test(symnmf_of_nothing_left),
         cmocka_unit_test(dominant_among_tiny_similarities),
         cmocka_unit_test(dominant_of_opposite_vectors),
+        cmocka_unit_test(ncut_by_landmarks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

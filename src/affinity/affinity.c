@@ -2,7 +2,12 @@
  * the home does the rest. */
 #include "affinity/home.h"
 
+#include "linalg/linalg.h"
+
 #include <math.h>
+
+/* Of the largest term of a sum: sums that are less have too few digits that are not rounding. */
+#define ROUNDED_AWAY 0x1p-28
 
 /* Threads for work on so many entries: below this, waking the others up costs more than they save. */
 enum { ENTRIES_WORTH_THREADS = 1 << 18 };
@@ -289,10 +294,31 @@ clv_status clv_affinity_rough_sums(const clv_affinity *a, const int32_t *labels,
     return CALL(a, rough_sums, labels, k, y, threads_for(a, (double)a->info.nonzeros, threads));
 }
 
+/* Sums by a factor have the rounding of the similarities of objects to themselves, also where these are taken off: what
+ * is small beside them is nothing. */
+static void drop_rounding(const clv_affinity *a, double *degree) {
+    clv_matrix factor;
+    double own = 0;
+    if (!a->zero_diagonal || !clv_affinity_factor(a, &factor)) {
+        return;
+    }
+    for (int64_t i = 0; i < factor.rows; i++) {
+        const double *row = (const double *)factor.values + i * factor.cols;
+        own = fmax(own, clv_dot(row, row, factor.cols, 1));
+    }
+    double least = ROUNDED_AWAY * own;
+    for (int64_t i = 0; i < a->info.n; i++) {
+        degree[i] = fabs(degree[i]) <= least ? 0 : degree[i];
+    }
+}
+
 clv_status clv_affinity_degrees(const clv_affinity *a, double *out, int64_t threads) {
     int32_t *one_group = CLV_NEW0(a->ctx, int32_t, a->info.n);
     clv_status status = one_group ? clv_affinity_group_sums(a, one_group, 1, out, threads) : CLV_ENOMEM;
     clv_free(a->ctx, one_group);
+    if (status == CLV_OK) {
+        drop_rounding(a, out);
+    }
     return status;
 }
 

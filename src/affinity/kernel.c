@@ -43,80 +43,83 @@ clv_status clv_largest_distance(clv_context *ctx, const clv_panels *panels, int 
 
 /* --- distances of a sample of pairs --- */
 
-/* Of up to TILED objects, pairs are looked up in the tiles of all of them: a distance there costs a hundredth of that
- * of a pair alone. */
-enum { GAMMA_PAIRS = 1 << 16, TILED = 16 * CLV_TILE };
+/* Of up to TILED objects with many columns, pairs are looked up in the tiles of all of them: a distance there costs a
+ * hundredth of that of a pair alone. */
+enum { GAMMA_PAIRS = 1 << 16, TILED = 16 * CLV_TILE, MANY_COLUMNS = 32 };
 
-/* Objects i and j, i > j, as the panels that they are in (4 bits each) and their places there (6 bits each). */
-static int32_t code_of(int64_t i, int64_t j) {
+/* The pairs of a sample, one after the other: all, or as many as are asked for, drawn. */
+typedef struct pairs {
+    int64_t n, i, j;
+    bool drawn;
+    clv_rng rng;
+} pairs;
+
+static pairs pairs_of(int64_t n, int64_t count) {
+    return (pairs){.n = n, .i = 1, .j = -1, .drawn = count == GAMMA_PAIRS, .rng = clv_rng_stream(0, 0)};
+}
+
+static void next_pair(pairs *p) {
+    if (p->drawn) {
+        p->i = clv_rng_below(&p->rng, p->n);
+        p->j = clv_rng_below(&p->rng, p->n - 1);
+        p->j += p->j >= p->i;
+    } else if (++p->j == p->i) {
+        p->i++;
+        p->j = 0;
+    }
+}
+
+/* The panels of two objects (4 bits each), and their places there (6 bits each): those of the tile on or below the
+ * diagonal. */
+static int32_t code_of(const pairs *p) {
+    int64_t i = p->i > p->j ? p->i : p->j, j = p->i > p->j ? p->j : p->i;
     return (int32_t)((i / CLV_TILE * 16 + j / CLV_TILE) * CLV_TILE * CLV_TILE + i % CLV_TILE * CLV_TILE + j % CLV_TILE);
-}
-
-static void draw_pair(clv_rng *rng, int64_t n, int64_t *i, int64_t *j) {
-    *i = clv_rng_below(rng, n);
-    *j = clv_rng_below(rng, n - 1);
-    *j += *j >= *i;
-}
-
-/* All pairs, or those that are drawn. */
-static void list_pairs(int64_t n, int64_t count, int32_t *pairs) {
-    clv_rng rng = clv_rng_stream(0, 0);
-    for (int64_t i = 0, at = 0; i < n && count < GAMMA_PAIRS; i++) {
-        for (int64_t j = 0; j < i; j++) {
-            pairs[at++] = code_of(i, j);
-        }
-    }
-    for (int64_t s = 0; s < count && count == GAMMA_PAIRS; s++) {
-        int64_t i, j;
-        draw_pair(&rng, n, &i, &j);
-        pairs[s] = i > j ? code_of(i, j) : code_of(j, i);
-    }
 }
 
 static clv_status sample_tiles(clv_context *ctx, const clv_panels *panels, int64_t count, double *sample) {
     _Alignas(64) double tile[CLV_TILE * CLV_TILE];
-    int32_t *pairs = CLV_NEW(ctx, int32_t, count > 0 ? count : 1);
-    if (!pairs) {
+    pairs p = pairs_of(panels->n, count);
+    int32_t *codes = CLV_NEW(ctx, int32_t, count);
+    if (!codes) {
         return CLV_ENOMEM;
     }
-    list_pairs(panels->n, count, pairs);
+    for (int64_t s = 0; s < count; s++) {
+        next_pair(&p);
+        codes[s] = code_of(&p);
+    }
     for (int32_t bi = 0; bi < panels->count; bi++) {
         for (int32_t bj = 0; bj <= bi; bj++) {
             clv_distance_tile(panels, bi, bj, tile);
             for (int64_t s = 0; s < count; s++) {
-                if (pairs[s] / (CLV_TILE * CLV_TILE) == bi * 16 + bj) {
-                    sample[s] = tile[pairs[s] % (CLV_TILE * CLV_TILE)];
+                if (codes[s] / (CLV_TILE * CLV_TILE) == bi * 16 + bj) {
+                    sample[s] = tile[codes[s] % (CLV_TILE * CLV_TILE)];
                 }
             }
         }
     }
-    clv_free(ctx, pairs);
+    clv_free(ctx, codes);
     return CLV_OK;
 }
 
 static void sample_pairs(const clv_panels *panels, int64_t count, double *sample) {
-    clv_rng rng = clv_rng_stream(0, 0);
+    pairs p = pairs_of(panels->n, count);
     for (int64_t at = 0; at < count; at += CLV_TILE) {
         int64_t i[CLV_TILE], j[CLV_TILE], some = count - at < CLV_TILE ? count - at : CLV_TILE;
         for (int64_t t = 0; t < some; t++) {
-            draw_pair(&rng, panels->n, i + t, j + t);
+            next_pair(&p);
+            i[t] = p.i;
+            j[t] = p.j;
         }
         clv_distances(panels, i, j, some, sample + at);
     }
 }
 
-/* The same pairs again: their distances in units of scales. */
+/* In units of scales. */
 static void scale_sample(int64_t n, int64_t count, const double *inverse, double *sample) {
-    clv_rng rng = clv_rng_stream(0, 0);
-    for (int64_t i = 0, at = 0; i < n && count < GAMMA_PAIRS; i++) {
-        for (int64_t j = 0; j < i; j++) {
-            sample[at++] *= inverse[i] * inverse[j];
-        }
-    }
-    for (int64_t s = 0; s < count && count == GAMMA_PAIRS; s++) {
-        int64_t i, j;
-        draw_pair(&rng, n, &i, &j);
-        sample[s] *= inverse[i] * inverse[j];
+    pairs p = pairs_of(n, count);
+    for (int64_t s = 0; s < count; s++) {
+        next_pair(&p);
+        sample[s] *= inverse[p.i] * inverse[p.j];
     }
 }
 
@@ -130,7 +133,7 @@ clv_status clv_sample_distances(clv_context *ctx, const clv_panels *panels, cons
     if (!sample) {
         return CLV_ENOMEM;
     }
-    if (n > TILED) {
+    if (n > TILED || panels->features < MANY_COLUMNS || count == 0) {
         sample_pairs(panels, count, sample);
     } else if (sample_tiles(ctx, panels, count, sample) < 0) {
         clv_free(ctx, sample);

@@ -161,10 +161,11 @@ static clv_status begin_attempt(clv_run_worker *w, clv_attempt *now, bool *began
     return show_iterate(r, now, &iterate);
 }
 
-/* A new iterate: kept if it is the best. Of a monotone method the last one is, and is saved when the steps end. */
+/* A new iterate: kept if it is the best. Of a monotone method the last one is, whatever rounding makes of its value,
+ * and is saved when the steps end. */
 static clv_status consider(clv_run_worker *w, clv_attempt *now, double value) {
     const clv_solver *solver = w->run->solver;
-    if (!is_better(solver, value, now->best)) {
+    if (!solver->monotone && !is_better(solver, value, now->best)) {
         return CLV_OK;
     }
     now->best = value;

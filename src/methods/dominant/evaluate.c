@@ -4,6 +4,7 @@
 
 #include "engine/result.h"
 
+#include <float.h>
 #include <math.h>
 
 /* How far a sum of weights may lie from 1. */
@@ -92,6 +93,28 @@ static clv_status check_pass(const clv_peeling *p, const clv_dominant_set *set, 
     return CLV_OK;
 }
 
+/* What rounding may leave of a similarity of 0 to object i: of products of factors, and where a diagonal is taken off.
+ */
+static clv_status rounding_at(const clv_peeling *p, int64_t i, double *out) {
+    clv_matrix factor;
+    double own;
+    CLV_TRY(clv_affinity_entry(p->affinity, i, i, &own));
+    bool product = clv_affinity_factor(p->affinity, &factor);
+    *out = DBL_EPSILON * (product ? (double)(factor.cols + 4) * fmax(p->largest, own) : 4 * fabs(own));
+    return CLV_OK;
+}
+
+/* Whether two objects of this similarity are a set of their own: with half of the weight each, x'Ax is half of it. */
+static clv_status is_pair(const clv_peeling *p, int64_t i, int64_t j, double similarity, bool *out) {
+    double first = 0, second = 0;
+    if (similarity > 0) {
+        CLV_TRY(rounding_at(p, i, &first));
+        CLV_TRY(rounding_at(p, j, &second));
+    }
+    *out = similarity / 2 > fmax(first, second);
+    return CLV_OK;
+}
+
 /* Whether the peeling was to end where it did, as far as that is cheap to see: with nothing left to ask for, no two of
  * the objects left may be similar. */
 static clv_status check_end(clv_peeling *p, int64_t k) {
@@ -105,12 +128,13 @@ static clv_status check_end(clv_peeling *p, int64_t k) {
     for (int64_t t = 0; t < p->active_count; t++) {
         CLV_TRY(clv_affinity_column(p->affinity, p->active[t], p->work));
         for (int64_t u = 0; u < t; u++) {
-            double similarity = p->work[p->active[u]];
-            if (similarity < 0) {
+            bool pair;
+            if (p->work[p->active[u]] < 0) {
                 return CLV_OK; /* with negative ones, similar objects may be in no set of positive x'Ax */
             }
-            left = similarity > 0 ? p->active[u] : left;
-            right = similarity > 0 ? p->active[t] : right;
+            CLV_TRY(is_pair(p, p->active[t], p->active[u], p->work[p->active[u]], &pair));
+            left = pair ? p->active[u] : left;
+            right = pair ? p->active[t] : right;
         }
     }
     if (left < 0) {

@@ -291,6 +291,25 @@ static clv_status search(clv_peeling *p, const clv_seed *seed, clv_dominant_set 
     return status;
 }
 
+/* The active object with the largest sum of similarities, added up anew from columns: sums that objects were taken off
+ * from have lost what is small beside those, and a sample misses objects. -1: no sum is above 0, or too many objects
+ * are left. */
+static clv_status find_vertex_anew(clv_peeling *p, int64_t *out) {
+    double most = 0;
+    *out = -1;
+    for (int64_t t = 0; t < p->active_count && p->active_count <= EXACT_OBJECTS; t++) {
+        int64_t i = p->active[t];
+        double sum = 0;
+        CLV_TRY(clv_affinity_column(p->affinity, i, p->work));
+        for (int64_t u = 0; u < p->active_count; u++) {
+            sum += u == t ? 0 : p->work[p->active[u]];
+        }
+        *out = sum > most ? i : *out;
+        most = fmax(sum, most);
+    }
+    return CLV_OK;
+}
+
 /* A start that is similar to nothing says nothing of the others: once more from where there is something. */
 static clv_status search_again(clv_peeling *p, clv_dominant_set *set) {
     clv_seed seed = {.kind = CLV_SEED_CENTER, .object = -1};
@@ -300,6 +319,23 @@ static clv_status search_again(clv_peeling *p, clv_dominant_set *set) {
         CLV_TRY(find_vertex(p, &seed.object));
     }
     return search(p, &seed, set);
+}
+
+/* Nor does the best one by sums that are not exact. */
+static clv_status search_anew(clv_peeling *p, clv_dominant_set *set) {
+    clv_seed seed = {.kind = CLV_SEED_OBJECT};
+    clv_status status = find_vertex_anew(p, &seed.object);
+    if (status == CLV_OK && seed.object < 0) {
+        return CLV_OK;
+    }
+    clv_dominant_set_free(p->ctx, set);
+    CLV_TRY(status);
+    return search(p, &seed, set);
+}
+
+/* Whether the search ended where nothing is similar. */
+static bool found_nothing(const clv_peeling *p, const clv_dominant_set *set) {
+    return set->about.similarity <= 0 && !clv_peel_accepts(p, set);
 }
 
 /* Members get their label, and are taken off by the caller. Not to be interrupted: a set without its label is lost. */
@@ -318,8 +354,13 @@ static clv_status peel_from(clv_peeling *p, const clv_seed *seed, bool sure) {
     CLV_TRY(clv_peel_room(p, 1));
     clv_dominant_set *set = &p->sets[p->count];
     CLV_TRY(search(p, seed, set));
-    if (!sure && set->about.similarity <= 0 && !clv_peel_accepts(p, set)) {
+    bool everywhere = seed->kind == CLV_SEED_CENTER;
+    if (!sure && found_nothing(p, set)) {
         CLV_TRY(search_again(p, set));
+        everywhere = p->options->solver == CLV_DOMINANT_RD;
+    }
+    if (!everywhere && found_nothing(p, set)) {
+        CLV_TRY(search_anew(p, set));
     }
     if (!clv_peel_accepts(p, set)) {
         clv_peel_note(p, set->about.stop);

@@ -24,6 +24,10 @@ static double explained_by(const clv_kpalm_state *s, int64_t l) {
     return sum;
 }
 
+double clv_sigma_rounding(const clv_kpalm_problem *p) {
+    return 1e-15 * (p->spread + p->mass * p->frame.unit * p->frame.unit * 1e-3);
+}
+
 /* sigma = spread - sum over centers of the mass times what they explain, and a little more, so that rounding cannot
  * make it fall below what is there. */
 static double sigma_of_means(const clv_kpalm_state *s, const clv_tally *tally) {
@@ -33,8 +37,7 @@ static double sigma_of_means(const clv_kpalm_state *s, const clv_tally *tally) {
         double mass = clv_mass_in(p, s->total, l);
         explained += mass > 0 ? mass * explained_by(s, l) : 0;
     }
-    double rounding = 1e-15 * (p->spread + p->mass * p->frame.unit * p->frame.unit * 1e-3);
-    return fmax(p->spread + tally->correction - explained, 0) + rounding;
+    return fmax(p->spread + tally->correction - explained, 0) + clv_sigma_rounding(p);
 }
 
 /* Smoothed distances, by Proposition 4 with <gradient, step> = -gamma_x L_l |step|^2: sigma is at most this. */

@@ -121,6 +121,21 @@ static clv_status treat_rows(void *user, int64_t from, int64_t to) {
     return CLV_OK;
 }
 
+/* Gains are those of means, which centers that go a part of the way only (gamma_x > 1) have not come to yet. */
+static void go_to_means(polish *x) {
+    clv_kpalm_state *s = x->s;
+    const clv_kpalm_problem *p = s->problem;
+    for (int64_t l = 0; l < p->k && p->damping != 1; l++) {
+        double mass = clv_mass_in(p, s->sums, l), *center = s->centers + l * p->p;
+        for (int64_t f = 0; f < p->p && mass > 0; f++) {
+            center[f] = s->sums[l * (p->p + 1) + f] / mass;
+        }
+        s->square[l] = clv_square_of(center, NULL, p->p);
+        s->value -= mass * clv_center_way2(s, l);
+        x->drift = fmax(x->drift, sqrt(clv_center_way2(s, l)));
+    }
+}
+
 clv_status clv_kpalm_exchange(clv_kpalm_state *s, int64_t *moved) {
     const clv_kpalm_problem *p = s->problem;
     double reach = p->frame.reach * p->frame.unit;
@@ -140,6 +155,7 @@ clv_status clv_kpalm_exchange(clv_kpalm_state *s, int64_t *moved) {
         x.least_mass = fmin(x.least_mass, clv_mass_in(s->problem, s->sums, l));
     }
     s->torn = true;
+    go_to_means(&x);
     pass_on(&x, false);
     clv_status status = clv_kpalm_in_turn(p, treat_rows, &x, x.passed, numbers * (int64_t)sizeof *x.passed);
     pass_on(&x, true);

@@ -14,11 +14,14 @@
 
 #include "base/options.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 /* Multiplications that take a moment: where nothing comes of a run without them, time does not end them. */
 #define MOMENT (INT64_C(1) << 28)
+/* A value that is carried along keeps so many digits, or is computed again from the objects. */
+#define DIGITS 1e-8
 
 /* --- snapshots --- */
 
@@ -192,6 +195,14 @@ static clv_status look_closely(clv_kpalm_state *s, bool wanted, bool all, clv_it
     return CLV_OK;
 }
 
+/* Whether little is left of the digits of a value that was not summed over the objects: it is a difference of sums of
+ * squares (decrease.c), and centers are rounded as coordinates are, which may be far from the origin. */
+static bool is_cancelled(const clv_kpalm_state *s) {
+    const clv_kpalm_problem *p = s->problem;
+    double rounding = DBL_EPSILON * p->mass * p->length * p->frame.reach * p->frame.unit; /* of centers */
+    return !p->euclidean && clv_sigma_rounding(p) + rounding > DIGITS * s->value;
+}
+
 /* Of exact values alone; not where all of it may be rounding. */
 static double sufficient_decrease(const clv_kpalm_state *s, double before) {
     const clv_kpalm_problem *p = s->problem;
@@ -260,7 +271,7 @@ static clv_status kpalm_start(void *state, clv_rng *rng, clv_iterate *out) {
     if (none && p->show) {
         CLV_TRY(unless_stopped(look_at_nearest(s, out)));
     } else if (!none) {
-        bool exact = p->show || p->euclidean || p->options.initial_membership == CLV_KPALM_DIRICHLET;
+        bool exact = p->show || p->euclidean || p->options.initial_membership == CLV_KPALM_DIRICHLET || is_cancelled(s);
         CLV_TRY(unless_stopped(look_closely(s, exact, p->show, out)));
     }
     describe(s, NAN, out);
@@ -278,7 +289,8 @@ static clv_status kpalm_step(void *state, clv_iterate *out) {
         CLV_TRY(clv_kpalm_exchange(s, &moved));
         out->converged = moved == 0;
     }
-    CLV_TRY(look_closely(s, p->show || p->euclidean || out->converged, p->show, out));
+    bool exact = p->show || p->euclidean || out->converged || is_cancelled(s);
+    CLV_TRY(look_closely(s, exact, p->show, out));
     s->sufficient = moved > 0 ? (double)NAN : sufficient_decrease(s, before); /* the polish is no step of KPALM */
     describe(s, alpha, out);
     return CLV_OK;
@@ -310,6 +322,7 @@ static clv_status kpalm_resume(void *state, const void *snap, clv_iterate *out) 
     CLV_TRY(clv_kpalm_judge(s, from->content == WEIGHTS ? &weights : NULL, true, true, &found));
     s->value = out->value = found.sigma;
     out->certificate = found.subgradient;
+    out->converged = found.subgradient <= p->tolerance;
     return CLV_OK;
 }
 
@@ -317,6 +330,7 @@ clv_solver clv_kpalm_solver_on(const clv_kpalm_problem *p) {
     return (clv_solver){.method = &clv_kpalm_method,
                         .extras = {"F", "decrease", "alpha", "soft"},
                         .tolerance = p->tolerance,
+                        .rule_on_iterate = true,
                         .monotone = true,
                         .problem = p,
                         .create = clv_kpalm_state_new,

@@ -317,6 +317,8 @@ clv_status clv_kpalm_iterate(clv_kpalm_state *s, clv_iterate *out);
 
 /* sigma, for squared distances; for smoothed ones no less than it. */
 double clv_sigma(const clv_kpalm_state *s, const clv_tally *tally);
+/* What is added to squared distances' sigma for the rounding of its sums. */
+double clv_sigma_rounding(const clv_kpalm_problem *p);
 /* By how much sigma must fall at least, by Propositions 1 and 5. */
 double clv_promised_decrease(const clv_kpalm_state *s, const clv_tally *tally);
 /* Whether anything may still change. */

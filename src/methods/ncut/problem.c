@@ -29,6 +29,25 @@ static clv_status choose_order(const clv_affinity *given, clv_ncut_problem *p) {
     return CLV_OK;
 }
 
+/* Of no component is an object whose similarities add up to nothing, as sums round or where some lie below 0; nor are
+ * such objects alone one. */
+static clv_status drop_uncounted(clv_ncut_problem *p) {
+    int32_t *number = CLV_NEW(p->ctx, int32_t, p->components + 1), count = 0;
+    for (int64_t c = 0; number && c < p->components; c++) {
+        number[c] = -1;
+    }
+    for (int64_t i = 0; number && i < p->n; i++) {
+        int32_t c = p->degree[i] > 0 ? p->component[i] : -1;
+        if (c >= 0 && number[c] < 0) {
+            number[c] = count++;
+        }
+        p->component[i] = c >= 0 ? number[c] : -1;
+    }
+    p->components = number ? count : p->components;
+    clv_free(p->ctx, number);
+    return number ? CLV_OK : CLV_ENOMEM;
+}
+
 /* Degrees, diagonal, components. The caller frees the problem also on failure. */
 clv_status clv_ncut_describe(int64_t threads, clv_ncut_problem *p) {
     clv_context *ctx = p->ctx;
@@ -56,7 +75,7 @@ clv_status clv_ncut_describe(int64_t threads, clv_ncut_problem *p) {
         }
         p->counted += p->degree[i] > 0;
     }
-    return CLV_OK;
+    return p->counted < p->n ? drop_uncounted(p) : CLV_OK;
 }
 
 clv_status clv_ncut_check_k(const clv_ncut_problem *p, int64_t k) {

@@ -133,7 +133,9 @@ static clv_status symnmf_save(void *state, void *snapshot) {
 static clv_status symnmf_resume(void *state, const void *snapshot, clv_iterate *out) {
     symnmf_run *run = state;
     clv_memberships_load(&run->now, snapshot);
-    return begin(run, false, out);
+    CLV_TRY(begin(run, false, out));
+    out->converged = out->certificate <= clv_symnmf_tolerance(run->now.problem, out->value);
+    return CLV_OK;
 }
 
 /* --- what is given --- */
@@ -317,9 +319,9 @@ static clv_status read_rows(const clv_symnmf_problem *p, const clv_matrix *membe
 }
 
 /* Residual, mean and variation of the similarities, and what follows from the memberships. */
-static clv_status add_findings(const clv_symnmf_problem *p, const clv_matrix *membership, const int32_t *claimed,
-                               clv_result *result) {
-    double n = (double)p->n, value = fmax(result->objective.value, 0);
+static clv_status add_findings(const clv_symnmf_problem *p, const clv_matrix *membership, double objective,
+                               const int32_t *claimed, clv_result *result) {
+    double n = (double)p->n, value = fmax(objective, 0);
     double variation = p->squares > 0 ? fmax(1 - p->sum / n * (p->sum / n) / p->squares, 0) : 0;
     CLV_TRY(clv_result_put_real(result, "residual", p->squares > 0 ? 2 * sqrt(value / p->squares) : 0));
     CLV_TRY(clv_result_put_real(result, "mean_similarity", p->sum / (n * n)));
@@ -346,8 +348,8 @@ static clv_status take_membership(const clv_symnmf_problem *p, const double *row
 
 static clv_status drive(clv_symnmf_problem *p, const clv_symnmf_options *options, clv_result **out) {
     clv_solver solver = {.method = &clv_symnmf_method,
+                         .rule_on_iterate = true,
                          .monotone = p->options.solver != CLV_SYMNMF_PENALTY,
-                         .rule_on_iterate = begins_rough(p),
                          .problem = p,
                          .create = symnmf_create,
                          .destroy = symnmf_destroy,
@@ -370,7 +372,7 @@ static clv_status drive(clv_symnmf_problem *p, const clv_symnmf_options *options
     clv_result_claim(result, &clv_symnmf_method, result->objective.value, result->certificate.value,
                      clv_symnmf_tolerance(p, result->objective.value));
     CLV_TRY(clv_result_put_text(result, "start_taken", start_taken(p)));
-    CLV_TRY(add_findings(p, clv_result_matrix(result, "membership"), NULL, result));
+    CLV_TRY(add_findings(p, clv_result_matrix(result, "membership"), result->objective.value, NULL, result));
     clv_result_count(result);
     return warn_of_start(p, options->start, result);
 }
@@ -428,7 +430,7 @@ static clv_status load_given(clv_memberships *s, const clv_matrix *membership) {
  * tolerance, the larger of f and a share of |P|^2, what lies closer than this share of it is the same number. */
 #define ROUNDING 1e-8
 
-static clv_status judge(const clv_symnmf_problem *p, const clv_matrix *membership, const int32_t *labels, double tol,
+static clv_status judge(const clv_symnmf_problem *p, const clv_matrix *membership, const clv_result *answer, double tol,
                         clv_memberships *s, clv_result *found) {
     CLV_TRY(load_given(s, membership));
     CLV_TRY(clv_memberships_refresh(s));
@@ -437,7 +439,9 @@ static clv_status judge(const clv_symnmf_problem *p, const clv_matrix *membershi
     clv_result_claim(found, &clv_symnmf_method, s->value, s->gap, isnan(tol) ? p->tol * unit : tol * unit);
     CLV_TRY(clv_result_put_real(found, "rounding", ROUNDING * unit));
     CLV_TRY(clv_result_put_integer(found, "certified", 1));
-    return add_findings(p, membership, labels, found);
+    /* The residual is a root, in which the rounding of f near 0 is many times as large: that of the f of the answer. */
+    bool same = answer->method && fabs(answer->objective.value - s->value) <= ROUNDING * unit;
+    return add_findings(p, membership, same ? answer->objective.value : s->value, answer->labels, found);
 }
 
 clv_status clv_symnmf_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
@@ -452,7 +456,7 @@ clv_status clv_symnmf_evaluate_answer(clv_context *ctx, const clv_input *input, 
     CLV_TRY(describe(ctx, input->affinity, answer->k, tol, control->threads, &p));
     clv_status status = clv_memberships_new(&p, clv_threads(control->threads), &s);
     if (status == CLV_OK) {
-        status = judge(&p, membership, answer->labels, control->tol, &s, found);
+        status = judge(&p, membership, answer, control->tol, &s, found);
     }
     clv_memberships_free(&s);
     return status;

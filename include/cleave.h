@@ -1417,7 +1417,8 @@ typedef enum clv_ksupport_solver {
     CLV_KSUPPORT_ADMM,
     CLV_KSUPPORT_NEWTON, /* semismooth Newton in the dual of a working set; where features are few, proximal Newton on
                             one matrix of features x features */
-    CLV_KSUPPORT_AUTO    /* newton where there are at most 1024 features and as many samples, else fcfw */
+    CLV_KSUPPORT_AUTO    /* newton for at most 1024 features and as many samples, and for at most 4096 samples
+                          * where k is 1, or at most a hundredth of at most 32768 features; else fcfw */
 } clv_ksupport_solver;
 /* How the proximity operator is computed; all give the same. */
 typedef enum clv_ksupport_form {

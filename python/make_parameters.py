@@ -54,8 +54,8 @@ LINEAR = dict(
     defaults={"k": None, "fit_intercept": True, "max_iter": 10000},
     says={"k": "the k of the norm: about how many weights are not 0 where alpha is large (a smaller alpha has more); None or 'auto': a tenth "
                "of the features",
-          "solver": "the algorithm; auto: newton for up to 1024 features and at least as many samples if there is no radius, "
-                    "else fcfw",
+          "solver": "the algorithm; auto: newton for up to 1024 features and at least as many samples, and for up to 4096 samples "
+                    "where k is 1 or at most a hundredth of up to 32768 features, if there is no radius; else fcfw",
           "tol": "tolerance of the stopping rule; auto: 1e-6 for newton, else 1e-4"})
 
 ESTIMATORS = {

@@ -8,8 +8,10 @@ static const clv_option options[] = {
     CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p32, "auto", "N",
                 "the k of the norm: about how many weights are nonzero; auto: as --path lists"),
     CLV_OPT_CHOICE(T, loss, "loss", CLV_KSUPPORT_LOGISTIC, "logistic|squares", "classification or regression"),
-    CLV_OPT_CHOICE(T, solver, "solver", CLV_KSUPPORT_AUTO, "fcfw|fista|admm|newton|auto",
-                   "the algorithm; auto: newton for up to 1024 features and at least as many samples, else fcfw"),
+    CLV_OPT_CHOICE(
+        T, solver, "solver", CLV_KSUPPORT_AUTO, "fcfw|fista|admm|newton|auto",
+        "the algorithm; auto: newton for up to 1024 features and at least as many samples, and for up to 4096 samples "
+        "where k is 1, or at most a hundredth of up to 32768 features; else fcfw"),
     CLV_OPT_REAL(T, lambda, "lambda", 0.1, 1e-300, 1e300, NULL, "L", "weight of the squared k-support norm"),
     CLV_OPT_REAL(T, ridge, "ridge", 1e-3, 0, 1e300, NULL, "TAU", "weight of half the squared 2-norm"),
     CLV_OPT_REAL(T, radius, "radius", 0, 1e-300, 1e300, "none", "R", "bound the norm by R instead of penalizing it"),

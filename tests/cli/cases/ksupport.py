@@ -80,6 +80,23 @@ def an_intercept_told_far_from_the_origin_verifies():
 
 
 @case
+def the_solver_by_the_shape_and_k():
+    """newton where k is small for the features, and not over a ball."""
+    x, y = regression(30, 300)
+    npy("x.npy", x)
+    npy("y.npy", [1.0 if v > 0 else 0.0 for v in y])
+    for k, more, solver in ((1, [], "newton"), (3, [], "newton"), (4, [], "fcfw"), (3, ["--radius", 1], "fcfw")):
+        fit("-k", k, *more, "--tol", 1e-5, "--json", "r.json", "-q")
+        result = json.loads(read("r.json"))
+        check(result["solver"] == solver and result["certificate"]["holds"], f"k = {k} {more}: {result['solver']}")
+        cleave("verify", "r.json", "x.npy", "y.npy", out="^accepted")
+        other = fit("-k", k, *more, "--tol", 1e-5, "--solver", "fcfw", "--json", "-").json()
+        check(abs(result["objective"]["value"] / other["objective"]["value"] - 1) <= 1e-5, f"k = {k} {more}")
+    fit("--path", "1,5:0.1,1", "--json", "r.json", "-q")
+    cleave("verify", "r.json", "x.npy", "y.npy", out="^accepted")
+
+
+@case
 def columns_far_from_the_origin():
     """With an intercept a constant added to a column changes nothing: multiples of 2^-30 and a shift by 2^20 are exact."""
     x, y = regression(80, 12)

@@ -7,6 +7,7 @@ answer of cleave is as good as the peer's. A peer whose answer is marked as wors
 Peaks are those of whole processes.
 """
 
+import ctypes
 import dataclasses
 import importlib
 import json
@@ -84,11 +85,23 @@ print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.std
 """
 
 
+CORES = {"baseline": "Nehalem", "avx2": "Haswell"}  # what OpenBLAS calls processors that have the set and no more
+
+
+def blas(isa=None):
+    """Settings: OpenBLAS is held to the set that cleave is held to, and told of a processor that it does not know."""
+    library = ctypes.CDLL(os.path.join(ROOT, "build/lib/libcleave.so"))
+    library.clv_blas_core.restype = ctypes.c_char_p
+    core = CORES.get(isa) or (library.clv_blas_core() or b"").decode()
+    return {"OPENBLAS_CORETYPE": core} if core else {}
+
+
 def environment(threads, isa=None):
     """Of a run: every library that has threads is told how many."""
     names = ("OMP", "OPENBLAS", "MKL", "NUMBA", "BLIS", "VECLIB_MAXIMUM")
     given = {f"{name}_NUM_THREADS": str(threads) for name in names}
-    return {**os.environ, **given, "PYTHONPATH": HERE, "PYTHONDONTWRITEBYTECODE": "1", **({"CLEAVE_ISA": isa} if isa else {})}
+    held = {"CLEAVE_ISA": isa, **blas(isa)} if isa else {}
+    return {**os.environ, **given, "PYTHONPATH": HERE, "PYTHONDONTWRITEBYTECODE": "1", **held}
 
 
 def run(command, threads, isa=None, limit=1e6, cores=None):
@@ -356,7 +369,8 @@ def aims_words(kept, parts, sets):
 
 def roofline_table(sets, rounds):
     """The kernels of every set as shares of what the machine can do."""
-    output = subprocess.run([os.path.join(ROOT, "build/bench/roofline"), str(rounds)], capture_output=True, text=True, check=True)
+    output = subprocess.run([os.path.join(ROOT, "build/bench/roofline"), str(rounds)], capture_output=True, text=True, check=True,
+                            env={**os.environ, **blas()})
     limits, rates = {}, {}
     for line in output.stdout.splitlines():
         name, kind, isa, rate, limit = line.split("\t")

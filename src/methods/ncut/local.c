@@ -11,10 +11,11 @@
  *
  * A move also changes two volumes, and by that, slightly, the gains of all objects. Hence a pass over all objects ends
  * the polish, and every round of kicks (local_kicks.c) with a gain: an iterate that the driver gets to see is optimal
- * under single moves. */
+ * under single moves. Threads share the looking of a pass, and one moves those that would move as things were. */
 #include "methods/ncut/ncut.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 enum { POLL = 1024, MOST_CHUNKS = 64, LEAST_CHUNK = 4096, MOST_HANDS = 16 };
@@ -389,12 +390,43 @@ void clv_local_pass_state(clv_local *l, clv_archive *archive) {
     }
 }
 
+/* Whether object i would move, as things are. */
+static bool is_restless(clv_hand *h, int64_t i) {
+    int32_t own = h->s.labels[i];
+    if (own < 0 || h->s.size[own] <= 1) {
+        return false;
+    }
+    bool beyond = gather(h, i), restless = best_cluster(h, i, beyond) != own;
+    forget(h);
+    return restless;
+}
+
+/* Threads look at all objects; those that would move are queued, in order. */
+static void queue_restless(clv_local *l) {
+    int64_t n = l->s->problem->n;
+    uint8_t *marks = l->hand[0].marks;
+    int team = clv_team(l->s->threads);
+    for (int h = 0; h < l->hands; h++) {
+        clv_hand_stand(&l->hand[h], l->s);
+    }
+#pragma omp parallel for num_threads(team < l->hands ? team : l->hands) schedule(static) if (l->chunks > 1)
+    for (int64_t q = 0; q < l->chunks; q++) {
+        clv_hand *h = &l->hand[omp_get_thread_num()];
+        for (int64_t i = q * n / l->chunks; i < (q + 1) * n / l->chunks; i++) {
+            marks[i] |= is_restless(h, i) ? CLV_REACHED : 0;
+        }
+    }
+    for (int64_t i = 0; i < n; i++) {
+        if (marks[i] & CLV_REACHED) {
+            marks[i] &= (uint8_t)~CLV_REACHED;
+            push(&l->hand[0], i);
+        }
+    }
+}
+
 clv_status clv_local_pass(clv_local *l, int64_t *moved) {
     clv_hand *h = &l->hand[0];
-    clv_hand_stand(h, l->s);
-    for (int64_t i = 0; i < l->s->problem->n; i++) {
-        push(h, i);
-    }
+    queue_restless(l);
     CLV_TRY(clv_hand_settle(h));
     *moved = h->moves;
     clv_local_adopt(l, h);

@@ -94,6 +94,6 @@ ROWS = [
         lambda n: ["ncut", "graph.mtx", "--affinity", "precomputed", "-k", GRAPH_K, "-o", "ours.npy"],
         ("affinity", "solve"), {"SpectralClustering, arpack": spectral("arpack"), "SpectralClustering, lobpcg": spectral("lobpcg")},
         lambda data, labels: cut_of(data["graph"], labels, GRAPH_K), scored="cut", threads=50000,
-        limit="Threads share the kicks of the search and the eigenvectors; the checks of the file, the passes over all objects after a "
+        limit="Threads share the kicks of the search and the eigenvectors; the checks of the file, the moves after a "
         "round of kicks, and the kick of whole clusters that a bout waits for are one thread's."),
 ]

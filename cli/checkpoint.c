@@ -43,13 +43,20 @@ static clv_status refuse(const cli_app *app, const char *path, int code) {
                     strerror(code));
 }
 
-static clv_status read_all(const cli_app *app, const char *path, FILE *file, char **bytes, size_t *size) {
+static clv_status read_all(const cli_app *app, const char *path, FILE *file, size_t budget, char **bytes,
+                           size_t *size) {
     struct stat info;
+    char needs[32], has[32];
     if (fstat(fileno(file), &info)) {
         return refuse(app, path, errno);
     }
-    if (!S_ISREG(info.st_mode) || (size_t)info.st_size > cli_budget(0)) {
+    if (!S_ISREG(info.st_mode)) {
         return cli_fail(app, CLV_EDATA, "--resume %s: this is no checkpoint", path);
+    }
+    if ((size_t)info.st_size > budget) {
+        cli_print_bytes((double)info.st_size, needs, sizeof needs);
+        cli_print_bytes((double)budget, has, sizeof has);
+        return cli_fail(app, CLV_ENOMEM, "--resume %s has %s, more than the %s of --memory", path, needs, has);
     }
     *size = (size_t)info.st_size;
     *bytes = malloc(*size + 1);
@@ -59,10 +66,10 @@ static clv_status read_all(const cli_app *app, const char *path, FILE *file, cha
     return fread(*bytes, 1, *size, file) == *size ? CLV_OK : refuse(app, path, ferror(file) ? errno : EIO);
 }
 
-static clv_status read_resume(const cli_app *app, const char *path, char **bytes, size_t *size) {
+static clv_status read_resume(const cli_app *app, const char *path, size_t budget, char **bytes, size_t *size) {
     FILE *file = fopen(path, "rb");
     CLI_TRY(file ? CLV_OK : refuse(app, path, errno));
-    clv_status status = read_all(app, path, file, bytes, size);
+    clv_status status = read_all(app, path, file, budget, bytes, size);
     fclose(file);
     return status;
 }
@@ -75,10 +82,10 @@ static clv_status share_resume(const cli_app *app, char **bytes, size_t *size) {
                   : cli_fail(app, CLV_ENOMEM, "out of memory");
 }
 
-static clv_status resume(const cli_app *app, const char *path) {
+static clv_status resume(const cli_app *app, const char *path, size_t budget) {
     char *bytes = NULL;
     size_t size = 0;
-    clv_status status = cli_is_first(app) ? read_resume(app, path, &bytes, &size) : CLV_OK;
+    clv_status status = cli_is_first(app) ? read_resume(app, path, budget, &bytes, &size) : CLV_OK;
     status = cli_meet(app, status);
     status = status < 0 ? status : share_resume(app, &bytes, &size);
     status = status < 0 ? status : cli_library_on(app, path, clv_context_resume(app->ctx, bytes, size));
@@ -86,12 +93,13 @@ static clv_status resume(const cli_app *app, const char *path) {
     return status;
 }
 
-clv_status cli_checkpoint_begin(const cli_app *app, const cli_args *args, cli_checkpoint *c, double limit) {
+clv_status cli_checkpoint_begin(const cli_app *app, const cli_args *args, cli_checkpoint *c, double limit,
+                                int64_t memory) {
     c->app = app;
     if (!c->path && cli_args_given(args, "checkpoint-every")) {
         return cli_fail(app, CLV_EUSAGE, "--checkpoint-every needs --checkpoint FILE, where checkpoints go");
     }
-    CLI_TRY(c->resume ? resume(app, c->resume) : CLV_OK);
+    CLI_TRY(c->resume ? resume(app, c->resume, cli_budget(memory)) : CLV_OK);
     double spent = clv_context_spent(app->ctx);
     if (limit > 0 && spent >= limit) {
         return cli_fail(app, CLV_EUSAGE,

@@ -282,8 +282,10 @@ typedef struct cli_checkpoint {
     bool told; /* that none can be written */
 } cli_checkpoint;
 const clv_option_table *cli_checkpoint_table(void);
-/* The context of the program goes on from one, keeps others, and has the time that is left of the limit. */
-clv_status cli_checkpoint_begin(const cli_app *app, const cli_args *args, cli_checkpoint *c, double limit);
+/* The context of the program goes on from one, which may have `memory` bytes (0: as cli_budget says), keeps others, and
+ * has the time that is left of the limit. */
+clv_status cli_checkpoint_begin(const cli_app *app, const cli_args *args, cli_checkpoint *c, double limit,
+                                int64_t memory);
 /* Whether --resume is a file that may not be written: any other than that of --checkpoint. */
 bool cli_checkpoint_is_input(const cli_checkpoint *c);
 /* How to go on with a run that was cut short. */

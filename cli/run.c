@@ -113,7 +113,7 @@ clv_status cli_job_open(const cli_app *app, const cli_command *command, const cl
     if (job->args.help) {
         return CLV_OK;
     }
-    CLI_TRY(cli_checkpoint_begin(app, &job->args, &job->checkpoint, cli_control(job)->time_limit));
+    CLI_TRY(cli_checkpoint_begin(app, &job->args, &job->checkpoint, cli_control(job)->time_limit, job->how.memory));
     CLI_TRY(cli_library_on(app, job->checkpoint.resume, clv_context_check_resume(app->ctx, method->name)));
     CLI_TRY(check_required(job));
     if (job->args.k_least != 0 && (job->checkpoint.path || cli_args_given(&job->args, "resume"))) {

@@ -439,7 +439,7 @@ static clv_status write(const segment_job *s) {
 
 static clv_status work(void *job) {
     segment_job *s = job;
-    CLI_TRY(cli_checkpoint_begin(s->app, &s->args, &s->checkpoint, s->asked.time_limit));
+    CLI_TRY(cli_checkpoint_begin(s->app, &s->args, &s->checkpoint, s->asked.time_limit, s->options.memory));
     CLI_TRY(check(s));
     CLI_TRY(cli_library_on(s->app, s->checkpoint.resume, clv_context_check_resume(s->app->ctx, s->method->name)));
     CLI_TRY(make_objects(s));

@@ -316,19 +316,23 @@ static clv_status search(forest *f, clv_kept *kept, const clv_panels *panels, in
     f->last = CLV_TAKE(kept, int32_t, f->n * f->followed);
     f->fresh = CLV_TAKE(kept, uint8_t, f->n);
     CLV_TRY(kept->status);
+    CLV_TRY(clv_search_on(f->ctx, f->n * panels->features)); /* the panels */
     for (int64_t e = 0; e < f->n * f->width; e++) {
         f->found[e] = CLV_NO_NEIGHBOR;
     }
+    CLV_TRY(clv_search_on(f->ctx, f->n * f->width));
     CLV_TRY(clv_rows_new(f->ctx, panels, f->threads, &f->rows));
+    CLV_TRY(clv_search_on(f->ctx, f->n * panels->features));
     CLV_TRY(clv_tree_order(f->ctx, &f->rows, LEAF, SEED, f->threads, order));
     clv_free(f->ctx, f->rows.values);
     f->rows.values = NULL;
     CLV_TRY(clv_panels_gather(panels, order, f->n, f->threads, &f->panels));
+    CLV_TRY(clv_search_on(f->ctx, f->n * panels->features));
     CLV_TRY(clv_rows_new(f->ctx, &f->panels, f->threads, &f->rows));
     CLV_TRY(search_trees(f, other));
     CLV_TRY(descend(f));
     hand_over(f, order, found);
-    return CLV_OK;
+    return clv_search_on(f->ctx, f->n * f->width);
 }
 
 static int64_t width_of(int64_t k) {

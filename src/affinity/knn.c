@@ -35,6 +35,7 @@ static double weight_of(double d2, double gamma) {
 /* Objects are gone through in an order in which near ones are near, so that what is looked up of their neighbors stays
  * in the cache. */
 typedef struct assembly {
+    clv_context *ctx;
     const clv_neighbor *found;
     const int64_t *order;
     int64_t n, k;
@@ -49,13 +50,9 @@ typedef struct assembly {
     int64_t longest;
 } assembly;
 
-static void find_lone(assembly *g) {
-#pragma omp parallel for num_threads(clv_team(g->threads)) schedule(dynamic, ROW_BLOCK)
-    for (int64_t t = 0; t < g->n; t++) {
-        int64_t i = g->order[t];
-        for (int64_t e = i * g->k; e < (i + 1) * g->k; e++) {
-            g->lone[e] = !is_neighbor(g->found + g->found[e].j * g->k, g->k, i);
-        }
+static void find_lone(assembly *g, int64_t i) {
+    for (int64_t e = i * g->k; e < (i + 1) * g->k; e++) {
+        g->lone[e] = !is_neighbor(g->found + g->found[e].j * g->k, g->k, i);
     }
 }
 
@@ -93,7 +90,8 @@ static void list_lone(assembly *g, int64_t *at) {
 }
 
 /* The own neighbors, those that name it, and itself, by number. */
-static void write_row(const assembly *g, int64_t i, clv_neighbor *row, clv_data *graph) {
+static void write_row(const assembly *g, int64_t i, clv_data *graph) {
+    clv_neighbor *row = g->row + omp_get_thread_num() * g->longest;
     int64_t count = g->k, at = graph->start[i];
     memcpy(row, g->found + i * g->k, (size_t)count * sizeof *row);
     for (int64_t m = g->first[i]; m < g->first[i + 1]; m++) {
@@ -110,11 +108,23 @@ static void write_row(const assembly *g, int64_t i, clv_neighbor *row, clv_data 
     }
 }
 
-static void write_rows(const assembly *g, clv_data *graph) {
-#pragma omp parallel for num_threads(clv_team(g->threads)) schedule(dynamic, ROW_BLOCK)
-    for (int64_t t = 0; t < g->n; t++) {
-        write_row(g, g->order[t], g->row + omp_get_thread_num() * g->longest, graph);
+/* For each object, until the computation is to stop: its row of the graph is written or, before there is a graph, its
+ * lone ones are found. */
+static clv_status for_all(assembly *g, clv_data *graph) {
+    atomic_bool stopped = false;
+#pragma omp parallel for num_threads(clv_team(g->threads)) schedule(dynamic)
+    for (int64_t first = 0; first < g->n; first += ROW_BLOCK) {
+        int64_t last = g->n - first < ROW_BLOCK ? g->n : first + ROW_BLOCK;
+        last = clv_goes_on(g->ctx, &stopped, (last - first) * g->k) ? last : first;
+        for (int64_t t = first; t < last; t++) {
+            if (graph) {
+                write_row(g, g->order[t], graph);
+            } else {
+                find_lone(g, g->order[t]);
+            }
+        }
     }
+    return stopped ? clv_stop_failure(g->ctx, "joining the nearest neighbors") : CLV_OK;
 }
 
 /* Up to so many differences of two numbers all distances may cost, unless an exact search is asked for: seconds. */
@@ -162,7 +172,7 @@ static clv_status assemble(clv_kept *work, assembly *g, clv_data **out) {
     g->lone = CLV_TAKE(work, uint8_t, g->n * g->k);
     g->first = CLV_TAKE(work, int64_t, g->n + 1);
     CLV_TRY(work->status);
-    find_lone(g);
+    CLV_TRY(for_all(g, NULL));
     count_lone(g);
     find_starts(g, start);
     CLV_TRY(clv_data_new_csr(ctx, "knn graph", g->n, g->n, start[g->n], out));
@@ -171,8 +181,7 @@ static clv_status assemble(clv_kept *work, assembly *g, clv_data **out) {
     g->row = CLV_TAKE(work, clv_neighbor, g->threads * g->longest);
     CLV_TRY(work->status);
     list_lone(g, start);
-    write_rows(g, *out);
-    return CLV_OK;
+    return for_all(g, *out);
 }
 
 static clv_status make_graph(clv_kept *work, const clv_panels *panels, const clv_affinity_options *options, int threads,
@@ -185,7 +194,8 @@ static clv_status make_graph(clv_kept *work, const clv_panels *panels, const clv
     CLV_TRY(out->order ? work->status : CLV_ENOMEM);
     CLV_TRY(clv_find_nearest(work->ctx, panels, options, k, threads, found, out->order, &out->recall));
     clv_status status = scaled ? clv_scales_from(work->ctx, panels, found, k, options->neighbors, &scales) : CLV_OK;
-    assembly g = {.found = found,
+    assembly g = {.ctx = work->ctx,
+                  .found = found,
                   .order = out->order,
                   .n = n,
                   .k = k,

@@ -46,7 +46,9 @@ typedef struct clv_rows {
     double *values; /* n x stride */
 } clv_rows;
 
-/* order.c: an order of the objects in which near ones are near each other, in leaves of `leaf` (the last: what is
+/* order.c: a failure when the search is to stop, of which so much has been done since it was last asked. */
+clv_status clv_search_on(clv_context *ctx, int64_t work);
+/* An order of the objects in which near ones are near each other, in leaves of `leaf` (the last: what is
  * left). From all down to a leaf, halves are split at the median along the widest column, or, with a seed other than 0,
  * along the line through two points drawn at random. */
 clv_status clv_tree_order(clv_context *ctx, const clv_rows *points, int64_t leaf, uint64_t seed, int threads,

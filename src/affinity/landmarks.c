@@ -227,22 +227,28 @@ static double squared_length(const making *m, int64_t i) {
 }
 
 /* Of each object the sum of its similarities to the others. */
-static void sum_rows(const making *m, double *sums, double *total) {
+static clv_status sum_rows(const making *m, double *sums, double *total) {
     clv_matrix factor = {.rows = m->n, .cols = m->rank, .scalar = CLV_F64, .values = m->out->factor};
+    atomic_bool stopped = false;
     memset(total, 0, (size_t)m->rank * sizeof *total);
-    for (int64_t i = 0; i < m->n; i++) {
-        clv_kernels->f64.accumulate(total, m->out->factor + i * m->rank, m->rank);
+    for (int64_t i = 0; i < m->n && clv_goes_on(m->ctx, &stopped, ROWS * m->rank); i += ROWS) {
+        for (int64_t r = i; r < i + ROWS && r < m->n; r++) {
+            clv_kernels->f64.accumulate(total, m->out->factor + r * m->rank, m->rank);
+        }
     }
     clv_blas_serial_begin();
 #pragma omp parallel for num_threads(clv_team(m->threads)) schedule(static)
     for (int64_t i = 0; i < m->n; i += ROWS) {
         int64_t rows = m->n - i < ROWS ? m->n - i : ROWS;
-        clv_factor_expand(&factor, total, 1, i, rows, sums + i, m->n);
-        for (int64_t r = i; r < i + rows; r++) {
-            sums[r] -= squared_length(m, r);
+        if (clv_goes_on(m->ctx, &stopped, ROWS * m->rank)) {
+            clv_factor_expand(&factor, total, 1, i, rows, sums + i, m->n);
+            for (int64_t r = i; r < i + rows; r++) {
+                sums[r] -= squared_length(m, r);
+            }
         }
     }
     clv_blas_serial_end();
+    return stopped ? clv_stop_failure(m->ctx, "adding up similarities by landmarks") : CLV_OK;
 }
 
 /* Object i is what its nearest landmark is, as far as it is similar to that. */
@@ -270,16 +276,13 @@ static clv_status raise_sums(making *m, const clv_panels *landmarks) {
     bool again = true;
     while (again) {
         again = false;
-        sum_rows(m, sums, total);
+        CLV_TRY(sum_rows(m, sums, total));
         for (int64_t i = 0; i < m->n; i++) {
             if (sums[i] < 0 && m->left[i] >= 0) {
                 take_after_nearest(m, landmarks, i);
                 m->left[i] = -1; /* once */
                 again = true;
             }
-        }
-        if (clv_worked(m->ctx, 2 * m->n * m->rank)) {
-            return clv_stop_failure(m->ctx, "adding up similarities by landmarks");
         }
     }
     return CLV_OK;

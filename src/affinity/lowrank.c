@@ -156,15 +156,19 @@ static clv_status lowrank_apply(const clv_affinity *a, const double *x, int64_t 
         return CLV_ENOMEM;
     }
     clv_factor_gather(&factor, x, k, t, threads);
-    expand(a, t, k, y, threads);
-    for (int64_t i = 0; has_excess(a) && i < n; i++) {
+    bool stopped = clv_worked(a->ctx, n * factor.cols * k / 2);
+    if (!stopped) {
+        expand(a, t, k, y, threads);
+    }
+    for (int64_t i = 0; !stopped && has_excess(a) && i < n; i++) {
         double own = excess_of(a, i);
         for (int64_t c = 0; c < k; c++) {
             y[c * n + i] += own * x[c * n + i];
         }
     }
     clv_free(a->ctx, t);
-    return clv_worked(a->ctx, n * factor.cols * k) ? clv_stop_failure(a->ctx, "multiplying by the affinity") : CLV_OK;
+    stopped = stopped || clv_worked(a->ctx, n * factor.cols * k / 2);
+    return stopped ? clv_stop_failure(a->ctx, "multiplying by the affinity") : CLV_OK;
 }
 
 static clv_status lowrank_group_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads) {
@@ -211,13 +215,19 @@ static clv_status lowrank_moments(const clv_affinity *a, int threads, double *su
     if (!gram) {
         return CLV_ENOMEM;
     }
-    clv_blas_serial_begin();
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)rank, (int)rank, (int)n, 1, home->factor, (int)rank,
-                home->factor, (int)rank, 0, gram, (int)rank);
-    clv_blas_serial_end();
     double *total = gram + rank * rank;
-    for (int64_t i = 0; i < n; i++) {
-        clv_kernels->f64.accumulate(total, home->factor + i * rank, rank);
+    bool stopped = false;
+    for (int64_t first = 0; first < n && !stopped; first += ROW_BLOCK) {
+        int64_t rows = n - first < ROW_BLOCK ? n - first : ROW_BLOCK;
+        const double *some = home->factor + first * rank;
+        clv_blas_serial_begin();
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)rank, (int)rank, (int)rows, 1, some, (int)rank, some,
+                    (int)rank, 1, gram, (int)rank);
+        clv_blas_serial_end();
+        for (int64_t i = 0; i < rows; i++) {
+            clv_kernels->f64.accumulate(total, some + i * rank, rank);
+        }
+        stopped = clv_worked(a->ctx, rows * rank * rank);
     }
     *sum = clv_dot(total, total, rank, 1);
     *squares = clv_dot(gram, gram, rank * rank, 1);
@@ -228,7 +238,7 @@ static clv_status lowrank_moments(const clv_affinity *a, int threads, double *su
         *squares += more * (more + 2 * clv_dot(f, f, rank, 1));
     }
     clv_free(a->ctx, gram);
-    return CLV_OK;
+    return stopped ? clv_stop_failure(a->ctx, "adding up the squares of the affinity") : CLV_OK;
 }
 
 static clv_status lowrank_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {

@@ -216,6 +216,7 @@ static clv_status search_shares(search *s, int threads) {
 static clv_status search_in_order(search *s, const clv_panels *panels, clv_panels *ordered, int threads) {
     CLV_TRY(find_order(s->ctx, panels, threads, s->order));
     CLV_TRY(clv_panels_gather(panels, s->order, panels->n, threads, ordered));
+    CLV_TRY(clv_search_on(s->ctx, panels->n * panels->features));
     for (int64_t b = 0; b < ordered->count; b++) {
         find_box(ordered, b, s->box + 2 * b * ordered->features);
     }

@@ -6,6 +6,10 @@
 #include <math.h>
 #include <omp.h>
 
+clv_status clv_search_on(clv_context *ctx, int64_t work) {
+    return clv_worked(ctx, work) ? clv_stop_failure(ctx, "looking for the nearest neighbors") : CLV_OK;
+}
+
 clv_status clv_rows_new(clv_context *ctx, const clv_panels *panels, int threads, clv_rows *out) {
     int64_t entries = 0, p = panels->features, stride = (p + CLV_ROW_PAD - 1) / CLV_ROW_PAD * CLV_ROW_PAD;
     *out =

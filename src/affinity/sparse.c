@@ -298,13 +298,18 @@ static clv_status take_edges(const clv_matrix *graph, const int64_t *objects, co
     memcpy(to->owned->start, start, (size_t)(m + 1) * sizeof *start);
     edge *row = CLV_TAKE(kept, edge, threads * longest);
     CLV_TRY(kept->status);
-#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic, ROW_BLOCK)
-    for (int64_t j = 0; j < m; j++) {
-        write_edges(graph, objects[j], number, row + omp_get_thread_num() * longest, start[j], to->owned);
+    atomic_bool stopped = false;
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic)
+    for (int64_t first = 0; first < m; first += ROW_BLOCK) {
+        int64_t last = m - first < ROW_BLOCK ? m : first + ROW_BLOCK;
+        last = clv_goes_on(out->ctx, &stopped, start[last] - start[first]) ? last : first;
+        for (int64_t j = first; j < last; j++) {
+            write_edges(graph, objects[j], number, row + omp_get_thread_num() * longest, start[j], to->owned);
+        }
     }
     to->graph = to->owned->matrix;
     out->info.nonzeros = start[m];
-    return CLV_OK;
+    return stopped ? clv_stop_failure(out->ctx, "taking a part of the affinity") : CLV_OK;
 }
 
 static clv_status sparse_subset(const clv_affinity *a, const int64_t *objects, int64_t m, clv_affinity **out) {

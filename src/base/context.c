@@ -408,8 +408,12 @@ void clv_release(clv_context *ctx, void *block) {
 }
 
 void *clv_keep(clv_kept *kept, void *block) {
-    if (!block || kept->count == CLV_MOST_KEPT) {
+    if (block && kept->count == CLV_MOST_KEPT) {
         clv_free(kept->ctx, block);
+        block = NULL;
+        clv_fail(kept->ctx, CLV_ENOMEM, "more than %d blocks of memory were to be kept at once", CLV_MOST_KEPT);
+    }
+    if (!block) {
         kept->status = CLV_ENOMEM;
         return NULL;
     }

@@ -9,6 +9,7 @@
 
 #include "base/ranks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char MAGIC[8] = {'C', 'L', 'V', 'C', 'K', 'P', 'T', '\n'};
@@ -136,8 +137,39 @@ static void pass_inner(clv_archive *a, clv_packed *bytes) {
     }
 }
 
-static void pass_record(clv_archive *a, clv_session *s, clv_record *record) {
-    int64_t slots = record->slot_count;
+static int by_restart(const void *left, const void *right) {
+    int64_t a = ((const clv_slot *)left)->restart, b = ((const clv_slot *)right)->restart;
+    return (a > b) - (a < b);
+}
+
+/* No restart is under way twice. There may be as many as the file has room for. */
+static void check_slots(clv_archive *a, clv_record *record) {
+    qsort(record->slots, (size_t)record->slot_count, sizeof *record->slots, by_restart);
+    for (int64_t i = 1; i < record->slot_count; i++) {
+        if (record->slots[i].restart == record->slots[i - 1].restart) {
+            clv_archive_refuse(a);
+        }
+    }
+}
+
+static void pass_slots(clv_archive *a, clv_record *record) {
+    int64_t count = record->slot_count;
+    clv_pass_count(a, &count, INT64_MAX, sizeof(int64_t));
+    if (a->loading && a->status == CLV_OK && count > 0) {
+        record->slots = CLV_NEW0(a->ctx, clv_slot, count);
+        a->status = record->slots ? CLV_OK : CLV_ENOMEM;
+    }
+    for (int64_t i = 0; i < count && a->status == CLV_OK; i++) {
+        clv_pass_integer(a, &record->slots[i].restart, 0, INT64_MAX);
+        pass_inner(a, &record->slots[i].state);
+        record->slot_count = a->loading ? i + 1 : count;
+    }
+    if (a->loading && a->status == CLV_OK && count > 0) {
+        check_slots(a, record);
+    }
+}
+
+static void pass_record(clv_archive *a, clv_record *record) {
     pass_inner(a, &record->about);
     clv_pass_integer(a, &record->filed, 0, INT64_MAX);
     pass_inner(a, &record->attempts);
@@ -146,21 +178,7 @@ static void pass_record(clv_archive *a, clv_session *s, clv_record *record) {
     clv_pass_integer(a, &record->restart, 0, INT64_MAX);
     pass_inner(a, &record->champion);
     clv_pass_flag(a, &record->limited);
-    clv_pass_integer(a, &slots, 0, INT64_MAX);
-    for (int64_t i = 0; i < slots && a->status == CLV_OK; i++) {
-        clv_slot *slot = NULL;
-        int64_t restart = a->loading ? 0 : record->slots[i].restart;
-        clv_pass_integer(a, &restart, 0, INT64_MAX);
-        if (a->status == CLV_OK) {
-            a->status = clv_record_slot(s, record, restart, &slot);
-        }
-        if (a->status == CLV_OK && a->loading && slot->state.size > 0) {
-            clv_archive_refuse(a); /* one restart twice */
-        }
-        if (a->status == CLV_OK) {
-            pass_inner(a, &slot->state);
-        }
-    }
+    pass_slots(a, record);
 }
 
 static void pass_records(clv_archive *a, clv_session *s) {
@@ -175,15 +193,15 @@ static void pass_records(clv_archive *a, clv_session *s) {
             number++;
         }
         clv_pass_integer(a, &number, last + 1, last + (INT64_C(1) << 32));
-        /* Numbers that were left out are those of runs side by side: no more than some hundreds. */
-        if (a->loading && (number > INT32_MAX || number - last > 1 << 20)) {
+        /* Numbers that were left out are those of runs side by side: no more than some hundreds, in all. */
+        if (a->loading && number - i > 1 << 20) {
             clv_archive_refuse(a);
         }
         if (a->loading && a->status == CLV_OK) {
             a->status = make_record(s, number);
         }
         if (a->status == CLV_OK) {
-            pass_record(a, s, s->records[number]);
+            pass_record(a, s->records[number]);
         }
         last = number++;
     }

@@ -85,11 +85,11 @@ static clv_status keep_rows(making *m) {
 /* --- classes --- */
 
 /* The classes of a column of text; cells that are missing are one of their own, whatever the word for it. */
-static clv_status code_column(making *m, int64_t c) {
+static clv_status code_column(making *m, int64_t c, int32_t *classes) {
     const clv_table *t = &m->table;
     clv_token *texts = NULL;
-    m->classes[c] = CLV_TAKE(&m->work, int32_t, t->rows);
-    clv_status status = m->classes[c] ? clv_table_texts(t, c, &texts) : CLV_ENOMEM;
+    m->classes[c] = classes;
+    clv_status status = clv_table_texts(t, c, &texts);
     for (int64_t i = 0; status == CLV_OK && i < t->rows; i++) {
         texts[i].size = clv_is_missing(&texts[i]) ? 0 : texts[i].size;
     }
@@ -107,12 +107,20 @@ static clv_status code_column(making *m, int64_t c) {
 
 static clv_status code_columns(making *m) {
     const clv_table *t = &m->table;
-    m->classes = CLV_TAKE0(&m->work, int32_t *, t->layout.columns);
-    m->texts = CLV_TAKE0(&m->work, clv_classes, t->layout.columns);
-    CLV_TRY(m->work.status);
+    int64_t texts = 0;
     for (int64_t c = 0; c < t->layout.columns; c++) {
         m->width += t->columns[c].role == CLV_ROLE_NUMBERS;
-        CLV_TRY(t->columns[c].role == CLV_ROLE_CLASSES ? code_column(m, c) : CLV_OK);
+        texts += t->columns[c].role == CLV_ROLE_CLASSES;
+    }
+    m->classes = CLV_TAKE0(&m->work, int32_t *, t->layout.columns);
+    m->texts = CLV_TAKE0(&m->work, clv_classes, t->layout.columns);
+    int32_t *classes = CLV_TAKE(&m->work, int32_t, texts * t->rows); /* no more than there are cells */
+    CLV_TRY(m->work.status);
+    for (int64_t c = 0; c < t->layout.columns; c++) {
+        if (t->columns[c].role == CLV_ROLE_CLASSES) {
+            CLV_TRY(code_column(m, c, classes));
+            classes += t->rows;
+        }
     }
     return CLV_OK;
 }

@@ -193,6 +193,8 @@ typedef struct clv_writer clv_writer;
 clv_status clv_writer_open(clv_context *ctx, const char *path, clv_writer **out);
 void clv_writer_put(clv_writer *writer, const void *bytes, size_t size);
 clv_status clv_writer_status(const clv_writer *writer);
+/* Whether to go on with row i of many: nothing has failed, and nobody has asked to stop. */
+bool clv_writer_goes_on(clv_writer *writer, int64_t i);
 /* A field of CSV as it was meant: in quotes where it has to be; a label, or what it stands for, and the `end` of the
  * line (write_matrix.c). */
 void clv_put_csv_field(clv_writer *writer, const clv_token *field, char separator);

@@ -272,6 +272,14 @@ clv_status clv_writer_status(const clv_writer *writer) {
     return writer->status;
 }
 
+bool clv_writer_goes_on(clv_writer *writer, int64_t i) {
+    enum { ROWS_A_POLL = 64 };
+    if (writer->status == CLV_OK && i % ROWS_A_POLL == 0 && clv_asked_to_stop(writer->ctx)) {
+        writer->status = clv_stop_failure(writer->ctx, "writing %s", writer->path);
+    }
+    return writer->status == CLV_OK;
+}
+
 /* Some file systems cannot sync, which is no failure to write. */
 static clv_status sync_file(clv_writer *w) {
     if (fsync(w->file) != 0 && errno != EINVAL && errno != ENOTSUP) {

@@ -55,7 +55,7 @@ static char separator_for(const char *path) {
 /* Row by row, to .npy if `separator` is 0. `room`: for a row of a sparse matrix with its zeros. */
 static void put_rows(clv_writer *writer, const clv_matrix *m, double *room, char separator) {
     bool single = m->scalar == CLV_F32;
-    for (int64_t i = 0; i < m->rows && clv_writer_status(writer) == CLV_OK; i++) {
+    for (int64_t i = 0; i < m->rows && clv_writer_goes_on(writer, i); i++) {
         clv_matrix row = room ? (clv_matrix){.rows = 1, .cols = m->cols, .values = room} : clv_matrix_part(m, i, 1);
         if (room) {
             clv_matrix_row(m, i, room);
@@ -78,9 +78,9 @@ static bool same_number(const clv_matrix *m, int64_t a, int64_t b) {
 }
 
 /* Exactly symmetric, also in which entries are stored. */
-static bool is_symmetric(const clv_matrix *m) {
+static bool is_symmetric(clv_writer *writer, const clv_matrix *m) {
     bool symmetric = m->rows == m->cols;
-    for (int64_t i = 0; i < m->rows && symmetric; i++) {
+    for (int64_t i = 0; i < m->rows && symmetric && clv_writer_goes_on(writer, i); i++) {
         int64_t from = clv_is_sparse(m) ? m->start[i] : i * m->cols;
         int64_t to = clv_is_sparse(m) ? m->start[i + 1] : from + i;
         for (int64_t at = from; at < to && symmetric; at++) {
@@ -101,7 +101,7 @@ static void put_array(clv_writer *writer, const clv_matrix *m, bool symmetric) {
     snprintf(line, sizeof line, "%%%%MatrixMarket matrix array real %s\n%lld %lld\n",
              symmetric ? "symmetric" : "general", (long long)m->rows, (long long)m->cols);
     put_line(writer, line);
-    for (int64_t j = 0; j < m->cols && clv_writer_status(writer) == CLV_OK; j++) {
+    for (int64_t j = 0; j < m->cols && clv_writer_goes_on(writer, j); j++) {
         for (int64_t i = symmetric ? j : 0; i < m->rows; i++) { /* by column; along the row where that is the same */
             put_number(writer, m, symmetric ? j * m->cols + i : i * m->cols + j, '\n');
         }
@@ -124,7 +124,7 @@ static void put_coordinates(clv_writer *writer, const clv_matrix *m, bool symmet
              symmetric ? "symmetric" : "general", (long long)m->rows, (long long)m->cols,
              (long long)(symmetric ? count_lower(m) : m->start[m->rows]));
     put_line(writer, line);
-    for (int64_t i = 0; i < m->rows && clv_writer_status(writer) == CLV_OK; i++) {
+    for (int64_t i = 0; i < m->rows && clv_writer_goes_on(writer, i); i++) {
         for (int64_t at = m->start[i]; at < m->start[i + 1]; at++) {
             if (!symmetric || m->index[at] <= i) {
                 snprintf(line, sizeof line, "%lld %lld ", (long long)i + 1, (long long)m->index[at] + 1);
@@ -136,7 +136,7 @@ static void put_coordinates(clv_writer *writer, const clv_matrix *m, bool symmet
 }
 
 static void put_mtx(clv_writer *writer, const clv_matrix *m) {
-    bool symmetric = is_symmetric(m);
+    bool symmetric = is_symmetric(writer, m);
     if (clv_is_sparse(m)) {
         put_coordinates(writer, m, symmetric);
     } else {
@@ -390,7 +390,7 @@ static void put_named_row(clv_writer *writer, const clv_matrix *row, char separa
 
 static void put_named_rows(clv_writer *writer, const clv_matrix *m, const clv_data *rows, double *room,
                            char separator) {
-    for (int64_t i = 0; i < m->rows && clv_writer_status(writer) == CLV_OK; i++) {
+    for (int64_t i = 0; i < m->rows && clv_writer_goes_on(writer, i); i++) {
         clv_matrix row =
             clv_is_sparse(m) ? (clv_matrix){.rows = 1, .cols = m->cols, .values = room} : clv_matrix_part(m, i, 1);
         if (clv_is_sparse(m)) {

@@ -201,6 +201,9 @@ static clv_status step(state *s) {
                         (long long)n);
     }
     for (int pass = 0; pass < 2; pass++) {
+        if (clv_worked(plan->ctx, n * b)) {
+            return clv_stop_failure(plan->ctx, "computing eigenvalues");
+        }
         project_out(s, s->size, next, b);
         add_to_t(s);
     }

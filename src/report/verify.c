@@ -11,6 +11,7 @@
 #include "methods/methods.h"
 #include "report/report.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -219,10 +220,11 @@ static allowance allowed(const clv_method *method, const clv_result *found) {
     double far = method->relative ? unit : fmax(fabs(found->certificate.value), 1); /* a gap may be many times F */
     double rounding = clv_result_real(found, "rounding", 0);
     double least = method->relative ? RELATIVE * unit : clv_allowed_difference(found->objective.value, found->k);
-    return (allowance){.objective = least + rounding,
-                       .certificate = RELATIVE * far + rounding,
-                       .tolerance = method->relative ? 10 * RELATIVE * fabs(found->certificate.tolerance) : 0,
-                       .undecided = UNDECIDED_PER_CLUSTER * fmax((double)found->k, 1) * unit + rounding};
+    return (allowance){
+        .objective = least + rounding,
+        .certificate = RELATIVE * far + rounding,
+        .tolerance = method->relative ? 10 * RELATIVE * fabs(found->certificate.tolerance) + DBL_EPSILON * unit : 0,
+        .undecided = UNDECIDED_PER_CLUSTER * fmax((double)found->k, 1) * unit + rounding};
 }
 
 static bool certificate_agrees(const clv_certificate *claimed, const clv_certificate *found, const allowance *most,

@@ -1,5 +1,6 @@
 /* What verify may accept, and why: paths as patterns, the forgeries, the methods (NULL: any). One that nothing needs is
- * an error, unless it is rare. Of what is not recomputed here verify itself says that it was not checked. */
+ * an error, also one of its forgeries alone, unless it is rare. Of what is not recomputed here verify itself says that
+ * it was not checked. */
 static const excuse excuses[] = {
     /* The machine's. */
     {"seconds.*", BIT(NEAR) | CLAIM_LESS, NULL},
@@ -84,8 +85,8 @@ static const excuse excuses[] = {
     {"options.norm", BIT(OTHER), "kpalm"},
     {"options.alpha", BIT(KIND), "kpalm"},
     {"options.epsilon", BIT(KIND), "kpalm"},
-    {"options.k", BIT(NEAR) | BIT(KIND), "dominant"}, /* at most */
-    {"options.k", BIT(NEAR), "consensus"},            /* of a medoid, as is the next */
+    {"options.k", BIT(NEAR), "dominant"},  /* at most */
+    {"options.k", BIT(NEAR), "consensus"}, /* of a medoid, as is the next */
     {"options.method", BIT(OTHER), "consensus"},
     {"options.assign", BIT(OTHER), "dominant"},
     {"options.absorb", BIT(KIND), "dominant"},

@@ -645,7 +645,7 @@ static double quadratic_value(const double *h, const double *c, const double *x,
 
 /* Optimal if and only if no vertex of the hull is downhill. */
 static void test_quadratic_programs(void **state) {
-    (void)state;
+    clv_context *ctx = *state;
     enum { MOST = 12 };
     clv_rng rng = clv_rng_stream(6, 0);
     for (int trial = 0; trial < 500; trial++) {
@@ -662,7 +662,7 @@ static void test_quadratic_programs(void **state) {
                 }
             }
         }
-        clv_quadratic_solve(h, c, t, x, work);
+        clv_quadratic_solve(ctx, h, c, t, x, work);
         double sum = 0, here = 0, lowest = 0;
         for (int64_t i = 0; i < t; i++) {
             double slope = c[i];

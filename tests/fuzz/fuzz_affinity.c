@@ -1,35 +1,12 @@
 /* Affinities of a few points, from bytes: every kind in every home. What the functions of the operator say agrees. */
+#include "draw.h"
+
 #include "affinity/affinity.h"
-#include "fuzz.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MOST_N = 12, MOST_P = 3, K = 3, MOST_POLLS = 3000 };
-
-typedef struct bytes_left {
-    const uint8_t *at;
-    size_t count;
-} bytes_left;
-
-static unsigned next(bytes_left *from) {
-    if (from->count == 0) {
-        return 0;
-    }
-    from->count--;
-    return *from->at++;
-}
-
-static double number(bytes_left *from) {
-    static const double scales[] = {1, 1, 1, 1, 1, 1e-8, 1e8, 1e30};
-    unsigned byte = next(from);
-    return ((double)(byte & 31) - 12) / 4 * scales[byte >> 5];
-}
-
-static int poll_limited(void *user) {
-    int *polls = user;
-    return ++*polls > MOST_POLLS;
-}
+enum { MOST_N = 12, MOST_P = 3, K = 3 };
 
 static void check(bool good) {
     if (!good) {
@@ -37,18 +14,18 @@ static void check(bool good) {
     }
 }
 
-static void draw_options(bytes_left *from, clv_affinity_options *how) {
+static void draw_options(fuzz_bytes *from, clv_affinity_options *how) {
     static const double gammas[] = {NAN, NAN, 0.5, 1e-12, 1e12, 0, -1, INFINITY};
     static const int64_t counts[] = {10, 1, 2, 3, 5, 11, 12, 0, -1, INT64_MAX};
     clv_affinity_defaults(how);
-    how->kind = (int)(next(from) % (CLV_AFFINITY_AUTO + 1));
-    how->home = (int)(next(from) % (CLV_HOME_LOWRANK + 1));
-    how->gamma = gammas[next(from) % CLV_COUNT(gammas)];
-    how->neighbors = counts[next(from) % CLV_COUNT(counts)];
-    how->zero_diagonal = next(from) % 2;
-    how->symmetrize = next(from) % 2;
-    how->landmarks = next(from) % 4 == 0 ? counts[next(from) % CLV_COUNT(counts)] : 0;
-    how->search = (int)(next(from) % 3);
+    how->kind = (int)(fuzz_next(from) % (CLV_AFFINITY_AUTO + 1));
+    how->home = (int)(fuzz_next(from) % (CLV_HOME_LOWRANK + 1));
+    how->gamma = gammas[fuzz_next(from) % CLV_COUNT(gammas)];
+    how->neighbors = counts[fuzz_next(from) % CLV_COUNT(counts)];
+    how->zero_diagonal = fuzz_next(from) % 2;
+    how->symmetrize = fuzz_next(from) % 2;
+    how->landmarks = fuzz_next(from) % 4 == 0 ? counts[fuzz_next(from) % CLV_COUNT(counts)] : 0;
+    how->search = (int)(fuzz_next(from) % 3);
     how->memory = 4 << 20;
     how->threads = 1;
 }
@@ -85,12 +62,12 @@ static void look(const clv_affinity *a, int64_t n, sums *s) {
 }
 
 /* Degrees, the diagonal, products and sums by label, as the entries have them. */
-static void add_up(const clv_affinity *a, int64_t n, const sums *s, bytes_left *from) {
+static void add_up(const clv_affinity *a, int64_t n, const sums *s, fuzz_bytes *from) {
     double x[K * MOST_N], y[K * MOST_N], degrees[MOST_N], diagonal[MOST_N], expected[K * MOST_N] = {0};
     int32_t labels[MOST_N], component[MOST_N];
     int64_t count;
     for (int64_t i = 0; i < n; i++) {
-        labels[i] = (int32_t)(next(from) % (K + 1)) - 1;
+        labels[i] = (int32_t)(fuzz_next(from) % (K + 1)) - 1;
         for (int64_t c = 0; c < K; c++) {
             x[c * n + i] = c == labels[i];
         }
@@ -106,7 +83,7 @@ static void add_up(const clv_affinity *a, int64_t n, const sums *s, bytes_left *
         check_near(y[i], expected[i], (double)n * s->most);
     }
     check(clv_affinity_group_sums(a, labels, K, y, 1) == CLV_OK);
-    int64_t moved = next(from) % n;
+    int64_t moved = fuzz_next(from) % n;
     check(clv_affinity_move(a, moved, labels[moved], 0, y) == CLV_OK);
     check(clv_affinity_move(a, moved, 0, labels[moved], y) == CLV_OK);
     for (int64_t i = 0; i < n; i++) {
@@ -129,7 +106,7 @@ static void use(clv_context *ctx, const clv_affinity *a, const clv_matrix *point
     const int64_t active[] = {2, 0};
     clv_affinity *part = NULL;
     clv_data *cross = NULL, *whole = NULL;
-    double of_part, of_all;
+    double of_part = 0, of_all = 0;
     if (clv_affinity_restrict(a, active, 2, &part) == CLV_OK) {
         check(clv_affinity_entry(part, 0, 1, &of_part) == CLV_OK && clv_affinity_entry(a, 2, 0, &of_all) == CLV_OK);
         check(of_part == of_all || fabs(of_part - of_all) <= 1e-5 * fabs(of_all));
@@ -144,19 +121,20 @@ static void use(clv_context *ctx, const clv_affinity *a, const clv_matrix *point
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     double values[MOST_N * MOST_N];
     fuzz_memory memory;
-    bytes_left from = {bytes, size};
+    fuzz_bytes from = {bytes, size};
     clv_affinity_options how;
     clv_affinity_info info;
     clv_affinity *a = NULL;
     sums s = {.most = 0};
     int polls = 0;
     clv_context *ctx = fuzz_open(&memory);
-    clv_context_set_interrupt(ctx, poll_limited, &polls);
+    clv_context_set_interrupt(ctx, fuzz_has_asked_enough, &polls);
     draw_options(&from, &how);
     bool given = how.kind == CLV_AFFINITY_PRECOMPUTED;
-    int64_t n = 3 + next(&from) % (MOST_N - 2), cols = given ? n : 1 + next(&from) % MOST_P;
+    int64_t n = 3 + fuzz_next(&from) % (MOST_N - 2), cols = given ? n : 1 + fuzz_next(&from) % MOST_P;
     for (int64_t i = 0; i < n * cols; i++) {
-        values[i] = given && i / n > i % n ? values[i % n * n + i / n] : number(&from); /* symmetric where it must be */
+        values[i] =
+            given && i / n > i % n ? values[i % n * n + i / n] : fuzz_number(&from); /* symmetric where it must be */
     }
     const clv_matrix points = {.rows = n, .cols = cols, .values = values};
     clv_status planned = clv_affinity_plan(ctx, &points, &how, &info);

@@ -120,8 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     clv_context *ctx;
     size_t now, peak;
     check(clv_context_new(NULL, &ctx) == CLV_OK);
-    read_back(ctx, bytes, size, NULL);
-    read_back(ctx, bytes, size, &method);
+    read_back(ctx, bytes, size, size % 2 ? &method : NULL); /* not both: it is twice as fast */
     clv_context_memory(ctx, &now, &peak);
     check(now == 0);
     clv_context_free(ctx);

@@ -1,7 +1,7 @@
 /* Fuzz target, one for each method (FUZZ_METHOD is its name): a tiny problem and options, from bytes. Whatever a run
  * says of itself is read back from its JSON and verified: an honest result is accepted. Then the result labels new
  * objects. */
-#include "fuzz.h"
+#include "draw.h"
 
 #include "methods/methods.h"
 #include "report/report.h"
@@ -9,27 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_N = 14, MOST_P = 4, MOST_POLLS = 3000, MOST_CHANGES = 6, MOST_RESTARTS = 3 };
-
-typedef struct bytes_left {
-    const uint8_t *at;
-    size_t count;
-} bytes_left;
-
-static unsigned next(bytes_left *from) {
-    if (from->count == 0) {
-        return 0;
-    }
-    from->count--;
-    return *from->at++;
-}
-
-/* Mostly small numbers with equal ones among them, now and then one of another scale. */
-static double number(bytes_left *from) {
-    static const double scales[] = {1, 1, 1, 1, 1, 1e-8, 1e8, 1e30};
-    unsigned byte = next(from);
-    return ((double)(byte & 31) - 12) / 4 * scales[byte >> 5];
-}
+enum { MOST_N = 14, MOST_P = 4, MOST_CHANGES = 6, MOST_RESTARTS = 3 };
 
 typedef struct problem {
     const clv_method *method;
@@ -46,16 +26,11 @@ typedef struct problem {
     int polls;
 } problem;
 
-static int poll_limited(void *user) {
-    int *polls = user;
-    return ++*polls > MOST_POLLS;
-}
-
 /* One of the choices, a small number, a flag or the word that an option may have; what it refuses changes nothing. */
-static void change(clv_context *ctx, const clv_option_table *table, void *options, bytes_left *from) {
+static void change(clv_context *ctx, const clv_option_table *table, void *options, fuzz_bytes *from) {
     static const char *const numbers[] = {"0", "1", "2", "3", "5", "10", "0.5", "0.1", "1e-6", "100", "1e-12", "7"};
-    const clv_option *option = &table->options[next(from) % table->count];
-    unsigned choice = next(from);
+    const clv_option *option = &table->options[fuzz_next(from) % table->count];
+    unsigned choice = fuzz_next(from);
     char text[64] = "";
     if (option->kind == CLV_OPTION_TEXT || strcmp(option->name, "threads") == 0 ||
         strcmp(option->name, "time-limit") == 0 || strcmp(option->name, "max-iter") == 0) {
@@ -77,7 +52,7 @@ static void change(clv_context *ctx, const clv_option_table *table, void *option
 }
 
 /* The same points as floats, or without their zeros; and objects that count more or less. */
-static void lay_out(unsigned form, bytes_left *from, problem *p) {
+static void lay_out(unsigned form, fuzz_bytes *from, problem *p) {
     int64_t count = p->x.rows * p->x.cols, filled = 0;
     if (form % 4 == 1) {
         for (int64_t i = 0; i < count; i++) {
@@ -98,22 +73,22 @@ static void lay_out(unsigned form, bytes_left *from, problem *p) {
     }
     if (form & 4 && p->method->abilities & CLV_WEIGHS_OBJECTS) {
         for (int64_t i = 0; i < p->x.rows; i++) {
-            p->given[i] = (double)(next(from) % 8) / 2;
+            p->given[i] = (double)(fuzz_next(from) % 8) / 2;
         }
         p->weights = (clv_matrix){.rows = p->x.rows, .cols = 1, .values = p->given};
         p->input.weights = &p->weights;
     }
 }
 
-static void pose(clv_context *ctx, bytes_left *from, problem *p) {
+static void pose(clv_context *ctx, fuzz_bytes *from, problem *p) {
     p->method = clv_method_find(FUZZ_METHOD);
-    next(from); /* once said which method */
-    int64_t n = 3 + next(from) % (MOST_N - 2), cols = 1 + next(from) % MOST_P;
-    unsigned changes = next(from) % (MOST_CHANGES + 1);
+    const char *most = fuzz_next(from) % 4 ? "8" : "40"; /* most of what can go wrong does so at once */
+    int64_t n = 3 + fuzz_next(from) % (MOST_N - 2), cols = 1 + fuzz_next(from) % MOST_P;
+    unsigned changes = fuzz_next(from) % (MOST_CHANGES + 1);
     clv_method_defaults(p->method, p->options.bytes, p->method->options->size);
     clv_affinity_defaults(&p->how);
     clv_options_set(ctx, p->method->options, p->options.bytes, "k", "2");
-    clv_options_set(ctx, clv_control_table(), p->options.bytes, "max-iter", "40");
+    clv_options_set(ctx, clv_control_table(), p->options.bytes, "max-iter", most);
     for (unsigned c = 0; c < changes; c++) {
         change(ctx, p->method->options, p->options.bytes, from);
         change(ctx, clv_control_table(), p->options.bytes, from);
@@ -126,15 +101,15 @@ static void pose(clv_context *ctx, bytes_left *from, problem *p) {
     p->how.memory = 4 << 20;
     p->how.kind = p->how.kind == CLV_AFFINITY_PRECOMPUTED ? CLV_AFFINITY_GAUSSIAN : p->how.kind;
     for (int64_t i = 0; i < n * cols; i++) {
-        p->points[i] = p->method->takes == CLV_TAKES_PARTITIONS ? (double)(next(from) % 4) - 1 : number(from);
+        p->points[i] = p->method->takes == CLV_TAKES_PARTITIONS ? (double)(fuzz_next(from) % 4) - 1 : fuzz_number(from);
     }
     for (int64_t i = 0; i < n; i++) {
-        p->targets[i] = (double)(next(from) % 3);
+        p->targets[i] = (double)(fuzz_next(from) % 3);
     }
     p->x = (clv_matrix){.rows = n, .cols = cols, .values = p->points};
     p->y = (clv_matrix){.rows = n, .cols = 1, .values = p->targets};
     p->input = (clv_input){.points = &p->x, .targets = p->method->takes == CLV_TAKES_SAMPLES ? &p->y : NULL};
-    lay_out(next(from), from, p);
+    lay_out(fuzz_next(from), from, p);
 }
 
 static clv_status solve(clv_context *ctx, problem *p, clv_result **out) {
@@ -171,10 +146,10 @@ static void verify(clv_context *ctx, const problem *p, const clv_result *result)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     fuzz_memory memory;
     clv_context *ctx = fuzz_open(&memory);
-    bytes_left from = {bytes, size};
+    fuzz_bytes from = {bytes, size};
     problem p = {0};
     clv_result *result = NULL, *fresh = NULL;
-    clv_context_set_interrupt(ctx, poll_limited, &p.polls);
+    clv_context_set_interrupt(ctx, fuzz_has_asked_enough, &p.polls);
     pose(ctx, &from, &p);
     clv_status status = solve(ctx, &p, &result);
     if (status != CLV_OK && (result || clv_message(ctx)[0] == '\0')) {

@@ -1,15 +1,10 @@
 /* Results read back from JSON, by which new objects are labeled: whatever stands in them, there are labels, or there is
  * a sentence. */
-#include "fuzz.h"
+#include "draw.h"
 #include "mutate.h"
 #include "report/report.h"
 
-enum { MOST = 16, MOST_POLLS = 3000 };
-
-static int poll_limited(void *user) {
-    int *polls = user;
-    return ++*polls > MOST_POLLS;
-}
+enum { MOST = 16 };
 
 /* Of three new objects: by points of any width, and by similarities. */
 static void predict(clv_context *ctx, const clv_claim *claim) {
@@ -39,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     clv_claim *claim = NULL;
     int polls = 0;
     clv_context *ctx = fuzz_open(&memory);
-    clv_context_set_interrupt(ctx, poll_limited, &polls);
+    clv_context_set_interrupt(ctx, fuzz_has_asked_enough, &polls);
     if (clv_claim_parse(ctx, "fuzz.json", (const char *)bytes, size, NULL, &claim) == CLV_OK) {
         if (clv_claim_can_predict(ctx, claim) == CLV_OK) {
             predict(ctx, claim);

@@ -61,7 +61,8 @@ static void test_lab(void **state) {
                  {{0, 0, 255}, {32.30, 79.19, -107.86}}, {{128, 128, 128}, {53.59, 0, 0}}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         uint8_t samples[3] = {known[i].rgb[0], known[i].rgb[1], known[i].rgb[2]};
-        float *lab = clv_image_lab(ctx, &(clv_image){1, 1, 3, samples}, 1);
+        float *lab;
+        assert_ok(clv_image_lab(ctx, &(clv_image){1, 1, 3, samples}, 1, &lab));
         for (int c = 0; c < 3; c++) {
             assert_true(fabs((double)lab[c] - known[i].lab[c]) < 0.02);
         }
@@ -489,7 +490,8 @@ static void test_histograms(void **state) {
     assert_ok(clv_region_histograms(ctx, &image, &r, 6, 1, &data));
     assert_ok(clv_region_textures(ctx, &image, &r, 1, &textures));
     assert_ok(clv_image_lbp(ctx, &image, 1, codes));
-    float *lab = clv_image_lab(ctx, &image, 1);
+    float *lab;
+    assert_ok(clv_image_lab(ctx, &image, 1, &lab));
     for (int region = 0; region < 4; region++) {
         const double *row = (const double *)clv_data_matrix(data)->values + 18 * (ptrdiff_t)region;
         const double *texture = (const double *)clv_data_matrix(textures)->values + CLV_LBP_CODES * (ptrdiff_t)region;

@@ -29,6 +29,10 @@ clv_status clv_image_poll(clv_context *ctx) {
     return clv_worked(ctx, WORK_A_POLL) ? clv_stop_failure(ctx, "working on the picture") : CLV_OK;
 }
 
+clv_status clv_image_poll_at(clv_context *ctx, int64_t i, int64_t step) {
+    return i % CLV_POLL_PIXELS < step ? clv_image_poll(ctx) : CLV_OK;
+}
+
 void clv_image_rgb(const clv_image *image, int64_t i, double rgb[3]) {
     const uint8_t *at = image->samples + i * image->channels;
     for (int c = 0; c < 3; c++) {
@@ -74,7 +78,7 @@ static clv_status fill_pixels(clv_context *ctx, const clv_image *image, void (*c
         double rgb[3];
         clv_image_rgb(image, i, rgb);
         convert(rgb, values + 3 * i);
-        status = i % CLV_POLL_PIXELS == 0 ? clv_image_poll(ctx) : CLV_OK;
+        status = clv_image_poll_at(ctx, i, 1);
     }
     return clv_data_made(status, out);
 }
@@ -119,23 +123,38 @@ static void to_lab(const double light[3], float *lab, int64_t stride) {
     lab[2 * stride] = (float)(200 * (fy - fz));
 }
 
-float *clv_image_lab(clv_context *ctx, const clv_image *image, int threads) {
+static void fill_lab(const clv_image *image, const double curve[256], int64_t first, int64_t last, float *lab) {
+    for (int64_t i = first; i < last; i++) {
+        double rgb[3], light[3];
+        clv_image_rgb(image, i, rgb);
+        for (int c = 0; c < 3; c++) {
+            light[c] = image->channels == 4 ? linear_light(rgb[c]) : curve[(int)rgb[c]];
+        }
+        to_lab(light, lab + i, image->width * image->height);
+    }
+}
+
+clv_status clv_image_lab(clv_context *ctx, const clv_image *image, int threads, float **lab) {
     int64_t pixels = image->width * image->height;
-    float *lab = CLV_NEW(ctx, float, 3 * pixels);
     double curve[256];
+    atomic_bool stopped = false;
+    float *made = *lab = CLV_NEW(ctx, float, 3 * pixels);
+    if (!made) {
+        return CLV_ENOMEM;
+    }
     for (int s = 0; s < 256; s++) {
         curve[s] = linear_light(s);
     }
-    if (lab) {
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
-        for (int64_t i = 0; i < pixels; i++) {
-            double rgb[3], light[3];
-            clv_image_rgb(image, i, rgb);
-            for (int c = 0; c < 3; c++) {
-                light[c] = image->channels == 4 ? linear_light(rgb[c]) : curve[(int)rgb[c]];
-            }
-            to_lab(light, lab + i, pixels);
+    for (int64_t first = 0; first < pixels; first += CLV_POLL_PIXELS) {
+        if (clv_goes_on(ctx, &stopped, WORK_A_POLL)) {
+            fill_lab(image, curve, first, pixels - first < CLV_POLL_PIXELS ? pixels : first + CLV_POLL_PIXELS, made);
         }
     }
-    return lab;
+    if (stopped) {
+        clv_free(ctx, made);
+        *lab = NULL;
+        return clv_stop_failure(ctx, "working on the picture");
+    }
+    return CLV_OK;
 }

@@ -55,6 +55,7 @@ static clv_status new_histograms(clv_context *ctx, const clv_regions *regions, c
     clv_region_sizes(regions, sizes);
     memset(out, 0, (size_t)(regions->count * 3 * bins) * sizeof *out);
     for (int64_t i = 0; i < pixels; i++) {
+        CLV_TRY(clv_image_poll_at(ctx, i, 1));
         int32_t region = regions->labels[i];
         for (int c = 0; c < 3; c++) {
             count_value(lab[c * pixels + i], c, bins, 1 / (double)sizes[region], out + (region * 3 + c) * bins);
@@ -73,12 +74,15 @@ clv_status clv_region_histograms(clv_context *ctx, const clv_image *image, const
         return clv_fail(ctx, CLV_EUSAGE, "bins = %lld is not allowed: it must be 1 to %d", (long long)bins,
                         (int)MOST_BINS);
     }
-    float *lab = clv_image_lab(ctx, image, clv_image_threads(image, threads));
+    float *lab = NULL;
     int64_t *sizes = CLV_NEW(ctx, int64_t, regions->count);
-    clv_status status = lab && sizes ? new_histograms(ctx, regions, lab, bins, sizes, out) : CLV_ENOMEM;
+    clv_status status = sizes ? clv_image_lab(ctx, image, clv_image_threads(image, threads), &lab) : CLV_ENOMEM;
+    if (status == CLV_OK) {
+        status = new_histograms(ctx, regions, lab, bins, sizes, out);
+    }
     clv_free(ctx, lab);
     clv_free(ctx, sizes);
-    return status;
+    return clv_data_made(status, out);
 }
 
 /* The outermost pixels have neighbors beyond the picture.
@@ -132,11 +136,12 @@ clv_status clv_region_textures(clv_context *ctx, const clv_image *image, const c
 
 /* --- points --- */
 
-static void fill_means(const clv_regions *regions, const float *lab, const int64_t *sizes,
-                       const clv_region_weights *weights, double *out) {
+static clv_status fill_means(clv_context *ctx, const clv_regions *regions, const float *lab, const int64_t *sizes,
+                             const clv_region_weights *weights, double *out) {
     int64_t pixels = regions->width * regions->height;
     double side = (double)(regions->width > regions->height ? regions->width : regions->height);
     for (int64_t i = 0; i < pixels; i++) {
+        CLV_TRY(clv_image_poll_at(ctx, i, 1));
         int32_t region = regions->labels[i];
         double share = 1 / (double)sizes[region];
         double *row = out + region * (int64_t)COLS;
@@ -147,6 +152,7 @@ static void fill_means(const clv_regions *regions, const float *lab, const int64
         row[PLACE] += share * weights->place * ((double)x + 0.5) / side;
         row[PLACE + 1] += share * weights->place * ((double)y + 0.5) / side;
     }
+    return CLV_OK;
 }
 
 /* weight times the square roots of `from`, in the columns from `first` on. */
@@ -160,15 +166,20 @@ static void fill_roots(const clv_data *from, double weight, int64_t first, doubl
 static clv_status fill_points(clv_context *ctx, const clv_image *image, const clv_regions *regions,
                               const clv_region_weights *weights, int64_t threads, double *out) {
     clv_data *histograms = NULL, *textures = NULL;
-    float *lab = clv_image_lab(ctx, image, clv_image_threads(image, threads));
+    float *lab = NULL;
     int64_t *sizes = CLV_NEW(ctx, int64_t, regions->count);
-    clv_status status = lab && sizes ? new_histograms(ctx, regions, lab, BINS, sizes, &histograms) : CLV_ENOMEM;
+    clv_status status = sizes ? clv_image_lab(ctx, image, clv_image_threads(image, threads), &lab) : CLV_ENOMEM;
+    if (status == CLV_OK) {
+        status = new_histograms(ctx, regions, lab, BINS, sizes, &histograms);
+    }
     if (status == CLV_OK) {
         status = clv_region_textures(ctx, image, regions, threads, &textures);
     }
     if (status == CLV_OK) {
         memset(out, 0, (size_t)(regions->count * COLS) * sizeof *out);
-        fill_means(regions, lab, sizes, weights, out);
+        status = fill_means(ctx, regions, lab, sizes, weights, out);
+    }
+    if (status == CLV_OK) {
         fill_roots(histograms, weights->histogram, HISTOGRAM, out);
         fill_roots(textures, weights->texture, TEXTURE, out);
     }

@@ -72,19 +72,31 @@ static void join(int32_t *parent, int32_t a, int32_t b) {
     }
 }
 
+/* The pixels of a row join those of the same label to the left and above. */
+static void join_row(const int32_t *labels, int64_t width, int64_t y, int32_t *parent) {
+    for (int32_t x = 0, i = (int32_t)(y * width); x < width; x++, i++) {
+        int32_t above = i - (int32_t)width;
+        bool left = x > 0 && labels[i] == labels[i - 1], up = y > 0 && labels[i] == labels[above];
+        parent[i] = left ? parent[i - 1] : i;
+        if (up && !(left && labels[above - 1] == labels[i])) { /* else the one to the left has joined it already */
+            join(parent, above, i);
+        }
+    }
+}
+
 clv_status clv_regions_of_pieces(clv_context *ctx, int64_t width, int64_t height, const int32_t *labels,
                                  clv_regions **out) {
     CLV_TRY(new_regions(ctx, width, height, out));
     int32_t *parent = (*out)->labels;
-    for (int64_t y = 0; y < height; y++) {
-        for (int32_t x = 0, i = (int32_t)(y * width); x < width; x++, i++) {
-            int32_t above = i - (int32_t)width;
-            bool left = x > 0 && labels[i] == labels[i - 1], up = y > 0 && labels[i] == labels[above];
-            parent[i] = left ? parent[i - 1] : i;
-            if (up && !(left && labels[above - 1] == labels[i])) { /* else the one to the left has joined it already */
-                join(parent, above, i);
-            }
-        }
+    clv_status status = CLV_OK;
+    for (int64_t y = 0; y < height && status == CLV_OK; y++) {
+        join_row(labels, width, y, parent);
+        status = clv_image_poll_at(ctx, y * width, width);
+    }
+    if (status < 0) {
+        clv_regions_free(*out);
+        *out = NULL;
+        return status;
     }
     /* Roots come first, and hold the number of their piece from then on. */
     (*out)->count = 0;
@@ -114,8 +126,9 @@ static void note_pair(const borders *b, int32_t one, int32_t other) {
     }
 }
 
-static void note_pairs(const borders *b, const clv_regions *r) {
+static clv_status note_pairs(clv_context *ctx, const borders *b, const clv_regions *r) {
     for (int64_t y = 0; y < r->height; y++) {
+        CLV_TRY(clv_image_poll_at(ctx, y * r->width, r->width));
         const int32_t *row = r->labels + y * r->width;
         for (int64_t x = 0; x + 1 < r->width; x++) {
             note_pair(b, row[x], row[x + 1]);
@@ -124,6 +137,7 @@ static void note_pairs(const borders *b, const clv_regions *r) {
             note_pair(b, row[x], row[x + r->width]);
         }
     }
+    return CLV_OK;
 }
 
 static clv_status list_borders(clv_kept *work, const clv_regions *r, borders *b) {
@@ -131,7 +145,7 @@ static clv_status list_borders(clv_kept *work, const clv_regions *r, borders *b)
     b->start = CLV_TAKE0(work, int64_t, r->count + 1);
     b->length = CLV_TAKE0(work, int64_t, r->count);
     CLV_TRY(work->status);
-    note_pairs(b, r);
+    CLV_TRY(note_pairs(work->ctx, b, r));
     for (int64_t i = 0; i <= r->count; i++) {
         int64_t own = b->start[i];
         b->start[i] = total;
@@ -139,7 +153,7 @@ static clv_status list_borders(clv_kept *work, const clv_regions *r, borders *b)
     }
     b->others = CLV_TAKE(work, int32_t, total);
     CLV_TRY(work->status);
-    note_pairs(b, r);
+    CLV_TRY(note_pairs(work->ctx, b, r));
     memmove(b->start + 1, b->start, (size_t)r->count * sizeof *b->start); /* each has become that of the next */
     b->start[0] = 0;
     return CLV_OK;
@@ -180,10 +194,12 @@ static clv_status fill_adjacency(clv_context *ctx, const clv_regions *regions, c
     borders b = {0};
     int64_t n = regions->count, at = 0;
     CLV_TRY(list_borders(work, regions, &b));
+    CLV_TRY(clv_image_poll(ctx));
     CLV_TRY(clv_data_new_csr(ctx, "region adjacency", n, n, count_different(&b, n), out));
     double *lengths = (*out)->values;
     (*out)->start[0] = 0;
     for (int64_t r = 0; r < n; r++) {
+        CLV_TRY(clv_image_poll_at(ctx, b.start[r], b.start[r + 1] - b.start[r]));
         int64_t different = sum_up(&b, r);
         for (int64_t e = 0; e < different; e++, at++) {
             int32_t other = b.others[b.start[r] + e];
@@ -202,7 +218,7 @@ clv_status clv_region_adjacency(clv_context *ctx, const clv_regions *regions, cl
     clv_kept work = {.ctx = ctx};
     clv_status status = fill_adjacency(ctx, regions, &work, out);
     clv_free_kept(&work);
-    return status;
+    return clv_data_made(status, out);
 }
 
 /* --- labels without crumbs --- */
@@ -259,9 +275,10 @@ static void merge(tidying *t, int32_t a, int32_t b) {
 }
 
 /* Every crumb joins a neighbor; *left says whether there may be more to do. */
-static void merge_crumbs(tidying *t, bool *left) {
+static clv_status merge_crumbs(tidying *t, bool *left) {
     *left = false;
     for (int64_t p = 0; p < t->pieces->count; p++) {
+        CLV_TRY(clv_image_poll_at(t->ctx, p, 1));
         if (t->parent[p] == p && is_crumb(t, p)) {
             int32_t to = best_neighbor(t, p);
             if (to >= 0) {
@@ -270,9 +287,11 @@ static void merge_crumbs(tidying *t, bool *left) {
             }
         }
     }
+    CLV_TRY(clv_image_poll(t->ctx));
     for (int64_t i = 0; i < t->pieces->width * t->pieces->height; i++) {
         t->labels[i] = t->label[root_of(t->parent, t->pieces->labels[i])];
     }
+    return CLV_OK;
 }
 
 static clv_status describe_pieces(tidying *t, int64_t width, int64_t height) {
@@ -283,6 +302,7 @@ static clv_status describe_pieces(tidying *t, int64_t width, int64_t height) {
     t->label = CLV_TAKE(&t->kept, int32_t, t->pieces->count);
     t->parent = CLV_TAKE(&t->kept, int32_t, t->pieces->count);
     CLV_TRY(t->kept.status);
+    CLV_TRY(clv_image_poll(t->ctx));
     clv_region_sizes(t->pieces, t->sizes);
     for (int64_t i = 0; i < width * height; i++) {
         t->label[t->pieces->labels[i]] = t->labels[i];
@@ -313,7 +333,7 @@ clv_status clv_labels_tidy(clv_context *ctx, int64_t width, int64_t height, int6
     while (left && status == CLV_OK) { /* crumbs that joined crumbs may still be small */
         status = describe_pieces(&t, width, height);
         if (status == CLV_OK) {
-            merge_crumbs(&t, &left);
+            status = merge_crumbs(&t, &left);
         }
         forget_pieces(&t);
     }

@@ -171,11 +171,16 @@ static void move_center(slic *s, int64_t c) {
 
 static clv_status iterate(slic *s, int64_t rounds) {
     for (int64_t round = 0; round < rounds; round++) {
-        CLV_TRY(clv_image_poll(s->ctx));
+        atomic_bool stopped = false;
         sort_centers(s);
 #pragma omp parallel for num_threads(clv_team(s->threads)) schedule(dynamic)
         for (int64_t band = 0; band < s->bands; band++) {
-            assign_band(s, band);
+            if (clv_goes_on(s->ctx, &stopped, s->width * BAND)) {
+                assign_band(s, band);
+            }
+        }
+        if (stopped) {
+            return clv_stop_failure(s->ctx, "working on the picture");
         }
 #pragma omp parallel for num_threads(clv_team(s->threads)) schedule(dynamic)
         for (int64_t group = 0; group < s->groups; group++) {
@@ -190,7 +195,8 @@ static clv_status iterate(slic *s, int64_t rounds) {
 
 static clv_status compute(slic *s, const clv_image *image, int64_t rounds, clv_regions **out) {
     int64_t pixels = s->width * s->height;
-    s->lab = clv_keep(&s->work, clv_image_lab(s->ctx, image, s->threads));
+    CLV_TRY(clv_image_lab(s->ctx, image, s->threads, &s->lab));
+    clv_keep(&s->work, s->lab);
     s->nearest = CLV_TAKE(&s->work, float, pixels);
     s->labels = CLV_NEW0(s->ctx, int32_t, pixels);
     CLV_TRY(s->labels ? s->work.status : CLV_ENOMEM);

@@ -48,7 +48,7 @@ static const clv_field_info gives[] = {
     {"clusters.certificate", CLV_FIELD_REAL, "k", CLV_DERIVED, CLOSE, CLV_UNIT_OBJECTIVE, "its Frank-Wolfe gap"},
     {"clusters.iterations", CLV_FIELD_INTEGER, "k", CLV_STATED, .help = "steps that found it"},
     {"clusters.stop", CLV_FIELD_TEXT, "k", CLV_ANSWER, .help = "why they ended"},
-    {"clusters.similarity", CLV_FIELD_REAL, "k", CLV_DERIVED, CLOSE, CLV_UNIT_OWN, "the mean similarity inside"},
+    {"clusters.similarity", CLV_FIELD_REAL, "k", CLV_DERIVED, CLOSE, CLV_UNIT_OBJECTIVE, "the mean similarity inside"},
     {"clusters.drops", CLV_FIELD_INTEGER, "k", CLV_STATED, .help = "steps that took an object out of the support"},
     {"clusters.swaps", CLV_FIELD_INTEGER, "k", CLV_STATED, .help = "steps that put another object in its place"},
     {"clusters.prototype", CLV_FIELD_INTEGER, "k", CLV_DERIVED, .help = "the heaviest object"},

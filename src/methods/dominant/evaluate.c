@@ -63,10 +63,12 @@ static void measure(const clv_peeling *p, const double *r, clv_dominant_set *set
 
 /* --- the rules of the peeling --- */
 
-/* A search that is not cut short never ends with less than the options ask for. */
+/* A search that is not cut short never ends with less than the options ask for; of one that is, the first cluster is
+ * kept as it was by then. */
 static clv_status check_size(const clv_peeling *p, const clv_dominant_set *set, int64_t c) {
     double least = p->options->min_cohesiveness * (1 - SUM_TOLERANCE);
-    if (set->about.size < p->options->min_size || !(set->about.similarity >= least)) {
+    bool kept = c == 0 && p->stop != CLV_CONVERGED && p->stop != CLV_STALLED;
+    if (!kept && (set->about.size < p->options->min_size || !(set->about.similarity >= least))) {
         return clv_fail(p->ctx, CLV_EDATA, "cluster %lld has %lld members and x'Ax = %g, less than the options ask for",
                         (long long)c, (long long)set->about.size, set->about.similarity);
     }
@@ -304,10 +306,6 @@ static clv_dominant_options options_for(const clv_dominant_options *given, const
     options.k = cut_short || answer->stop == CLV_ITERATION_LIMIT ? answer->k : options.k;
     options.assign = options.assign && !cut_short;
     options.shift = clv_dominant_shift(given, answer);
-    if (answer->k <= 1 && answer->stop != CLV_CONVERGED && answer->stop != CLV_STALLED) { /* kept as it is */
-        options.min_size = 1;
-        options.min_cohesiveness = 0;
-    }
     return options;
 }
 
@@ -339,6 +337,7 @@ clv_status clv_dominant_evaluate_answer(clv_context *ctx, const clv_input *input
     clv_cluster *clusters = CLV_NEW0(ctx, clv_cluster, answer->k);
     bool room = set.objects && set.weights && clusters;
     clv_status status = room ? clv_peeling_new(ctx, input->affinity, &options, &peeling) : CLV_ENOMEM;
+    peeling.stop = answer->stop;
     if (status == CLV_OK) {
         status = evaluate(&peeling, membership, answer, &set, clusters, found);
     }

@@ -291,6 +291,9 @@ static clv_status admm_step(void *state, clv_point *point, clv_iterate *out) {
         CLV_TRY(prepare(run));
     }
     CLV_TRY(update_x(run));
+    if (clv_interrupted(run->problem->ctx)) { /* passes may take long, as over the n^2 entries of pursuit */
+        return clv_stop_failure(run->problem->ctx, "taking a step of admm");
+    }
     update_z(run);
     if (clv_interrupted(run->problem->ctx)) {
         return clv_stop_failure(run->problem->ctx, "taking a step of admm");

@@ -243,8 +243,8 @@ void clv_atoms_combine(clv_atoms *atoms, double *z);
  * value may stay. Work space is allocated. */
 clv_status clv_master_solve(clv_atoms *atoms, double accuracy, double *margin, double *intercept);
 /* min c'x + x'Hx/2 over x >= 0, sum x <= 1, from the feasible x; H symmetric t x t, semidefinite. `work`: 2 t^2 + 8 t.
- */
-void clv_quadratic_solve(const double *h, const double *c, int64_t t, double *x, double *work);
+ * Where the run is to stop it ends before that, with a feasible x. */
+void clv_quadratic_solve(clv_context *ctx, const double *h, const double *c, int64_t t, double *x, double *work);
 /* Projection onto x >= 0, sum x <= 1; `work`: t. */
 void clv_hull_project(double *x, int64_t t, double *work);
 

@@ -191,7 +191,7 @@ static void newton(master *m, double accuracy) {
             m->model[i] = m->grad[i] - cblas_ddot((int)m->t, m->hessian + i * m->t, 1, m->alpha, 1);
         }
         memcpy(m->trial, m->alpha, (size_t)m->t * sizeof *m->trial);
-        clv_quadratic_solve(m->hessian, m->model, m->t, m->trial, m->work);
+        clv_quadratic_solve(m->problem->ctx, m->hessian, m->model, m->t, m->trial, m->work);
         if (promised(m) <= accuracy || !search_line(m)) {
             return;
         }
@@ -406,7 +406,7 @@ clv_status clv_master_solve(clv_atoms *atoms, double accuracy, double *margin, d
         } else if (inner == CLV_KSUPPORT_PAIRWISE) {
             pairwise(&m, accuracy);
         } else if (m.bend) {
-            clv_quadratic_solve(m.bend, m.lean, m.t, m.alpha, m.work);
+            clv_quadratic_solve(m.problem->ctx, m.bend, m.lean, m.t, m.alpha, m.work);
         } else {
             newton(&m, accuracy);
         }

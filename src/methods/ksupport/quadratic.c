@@ -136,7 +136,7 @@ static bool let_in(program *q, double tolerance) {
     return best >= 0 || worst > 10 * tolerance;
 }
 
-void clv_quadratic_solve(const double *h, const double *c, int64_t t, double *x, double *work) {
+void clv_quadratic_solve(clv_context *ctx, const double *h, const double *c, int64_t t, double *x, double *work) {
     program q = {.h = h, .c = c, .t = t, .x = x, .factor = work, .step = work + t * t};
     double largest = 0, sum = 0, scale = 0;
     q.ones = q.step + t;
@@ -152,7 +152,7 @@ void clv_quadratic_solve(const double *h, const double *c, int64_t t, double *x,
     }
     q.shift = 1e-7 * largest + 1e-300;
     q.full = sum >= 1 - 1e-14;
-    for (int64_t round = 0; round < 20 * t + 100; round++) {
+    for (int64_t round = 0; round < 20 * t + 100 && !clv_interrupted(ctx); round++) { /* x is feasible after each */
         if (!solve_free(&q)) {
             q.shift *= 100;
             continue;

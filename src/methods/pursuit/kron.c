@@ -111,12 +111,18 @@ static clv_status kron_pull(const clv_design *x, void *work, const double *y, do
     if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (int)p->d, s->inverse, (int)p->d) != 0) {
         return clv_fail(p->ctx, CLV_ENUMERIC, "pursuit: the normal equations of admm cannot be solved");
     }
+    atomic_bool stopped = false;
 #pragma omp parallel for num_threads(clv_team(x->threads)) schedule(static)
     for (int64_t b = 0; b < blocks; b++) {
-        pull_rows(s, b * ROWS, p->n - b * ROWS < ROWS ? p->n - b * ROWS : ROWS, y, v, margin);
+        if (clv_goes_on(p->ctx, &stopped, ROWS * p->n * p->d)) {
+            pull_rows(s, b * ROWS, p->n - b * ROWS < ROWS ? p->n - b * ROWS : ROWS, y, v, margin);
+        }
     }
 #pragma omp parallel for num_threads(clv_team(x->threads)) schedule(static)
     for (int64_t b = 0; b < blocks; b++) {
+        if (!clv_goes_on(p->ctx, &stopped, ROWS * p->n * p->d)) {
+            continue;
+        }
         int64_t i0 = b * ROWS, rows = p->n - i0 < ROWS ? p->n - i0 : ROWS;
         double *out = w + i0 * p->n, *slope = gradient + i0 * p->n;
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)p->n, (int)p->d, 1, p->points + i0 * p->d,
@@ -126,7 +132,7 @@ static clv_status kron_pull(const clv_design *x, void *work, const double *y, do
             out[e] += v[i0 * p->n + e];
         }
     }
-    return CLV_OK;
+    return stopped ? clv_stop_failure(p->ctx, "taking a step of admm") : CLV_OK;
 }
 
 /* --- the work space --- */

@@ -139,12 +139,15 @@ static void measure_candidates(clv_pursuit_work *s, const double *r, int64_t cou
 /* --- the bar --- */
 
 /* A value that about 3/2 k of all entries exceed, by the entries of some rows. */
-static double first_bar(clv_pursuit_work *s, int64_t k) {
+static clv_status first_bar(clv_pursuit_work *s, int64_t k, double *bar) {
     const clv_pursuit_points *p = s->points;
     int64_t rows = p->n < SAMPLED ? p->n : SAMPLED, entries = rows * p->n;
     double *sample = (double *)(void *)s->tile; /* room for 64 rows of floats: 32 of doubles */
     for (int64_t row = 0; row < rows; row++) {
         int64_t i = row * p->n / rows;
+        if (clv_worked(p->ctx, p->n * p->d)) {
+            return clv_stop_failure(p->ctx, "looking for the steepest entries");
+        }
         for (int64_t j = 0; j < p->n; j++) {
             double entry = (double)cblas_sdot((int)p->d, p->single + i * p->d, 1, s->slope + j * p->d, 1);
             sample[row * p->n + j] = i == j && p->zero_diagonal ? 0 : fabs(entry);
@@ -152,7 +155,8 @@ static double first_bar(clv_pursuit_work *s, int64_t k) {
     }
     int64_t rank = (int64_t)(1.5 * (double)k * (double)rows / (double)p->n) + 1;
     rank = rank < entries ? rank : entries;
-    return clv_nth_smallest(sample, entries, entries - rank);
+    *bar = clv_nth_smallest(sample, entries, entries - rank);
+    return CLV_OK;
 }
 
 static clv_status grow(clv_pursuit_work *s, int64_t count) {
@@ -231,7 +235,10 @@ clv_status clv_pursuit_steepest(const clv_design *x, void *work, const double *r
         out->count = 0;
         return CLV_OK;
     }
-    double slack = uncertainty(x->user, r, unit), bar = s->bar > 0 ? s->keep * s->bar * unit : first_bar(s, k);
+    double slack = uncertainty(x->user, r, unit), bar = s->keep * s->bar * unit;
+    if (!(s->bar > 0)) {
+        CLV_TRY(first_bar(s, k, &bar));
+    }
     for (int scans = 0; scans < MOST_SCANS && bar > 2 * slack; scans++) {
         int64_t above, count;
         double least = 0;

@@ -34,6 +34,24 @@ def chunk(kind, body):
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
 
+def jpeg(path, width, height, padding):
+    """The progressive picture of the fuzz targets, said to be larger, in a file that might hold it."""
+    small = harness.read(os.path.join(os.path.dirname(__file__), "../../fuzz/corpus/image/progressive.jpg"))
+    frame = small.index(b"\xff\xc2")
+    with open(path, "wb") as file:
+        file.write(small[:frame + 5] + struct.pack(">HH", height, width) + small[frame + 9:] + bytes(padding))
+    return path
+
+
+def text_model(path, terms):
+    """Of one document and one axis, with texts that are all empty."""
+    body = b"CLVTEXT1" + struct.pack("<8q2Q", 1, terms, 1, 0, terms + 1, 0, 1, 1, 0, 0)
+    body += bytes(8 * (terms + 1)) + bytes(16) + bytes(terms + 1)
+    with open(path, "wb") as file:
+        file.write(body + struct.pack("<I", zlib.crc32(body)))
+    return path
+
+
 def png(path, width, height):
     packer = zlib.compressobj(9)
     rows = b"".join(packer.compress(b"\0" * (1 + 3 * width)) for _ in range(height)) + packer.flush()
@@ -67,6 +85,7 @@ def headers_that_claim():
     bomb("kpalm", png("p.png", 9000, 9000), "-k", "2")
     bomb("segment", "p.png", "-k", "2", "-o", "l.png")
     bomb("kpalm", mat("m.mat", 100000, 300), "-k", "2")
+    bomb("kpalm", jpeg("p.jpg", 8000, 8000, 3 << 20), "-k", "2")
     bomb("ksupport", "wide.svm", "y.npy", "-k", "1", "--scale", "unit-columns")
     check(not os.path.exists("l.png"), "there is no output")
 
@@ -95,3 +114,20 @@ def results_that_are_mostly_commas():
     npy("x.npy", [[1.0], [2.0]])
     bomb("verify", "r.json", "x.npy")
     bomb("predict", "r.json", "x.npy", "-o", "l.csv")
+
+
+@case
+def models_of_documents_and_new_data():
+    """A model that is nearly as large as it says, and new objects for a result that was kept."""
+    npy("x.npy", [[1.0, 2.0], [2.0, 1.0], [8.0, 9.0]])
+    harness.cleave("kpalm", "x.npy", "-k", 2, "-q", "--json", "r.json")
+    write("new.jsonl", '{"text": "a b"}\n')
+    write("tall.mtx", "%%MatrixMarket matrix coordinate real general\n300000000 2 1\n1 1 1\n")
+    with gzip.open("c.csv.gz", "wb") as file:
+        file.write(b"a,b\n" + b"1,2\n" * 20000000)
+    bomb("text", "new.jsonl", "--like", text_model("m.clv", 3000000), "-o", "y.npy")
+    bomb("predict", "r.json", "tall.mtx", "-o", "l.csv")
+    bomb("predict", "r.json", "c.csv.gz", "-o", "l.csv")
+    bomb("predict", "r.json", png("p.png", 9000, 9000), "-o", "l.csv")
+    bomb("predict", "r.json", mat("m.mat", 100000, 300), "-o", "l.csv")
+    check(not os.path.exists("l.csv") and not os.path.exists("y.npy"), "there is no output")

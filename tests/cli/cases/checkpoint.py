@@ -3,7 +3,9 @@ import csv
 import json
 import os
 import random
+import resource
 import signal
+import struct
 import subprocess
 import time
 
@@ -181,6 +183,155 @@ def files_that_are_none():
     cleave(*base, "--checkpoint", "x.npy", code=64, err="--checkpoint x.npy would overwrite the input x.npy")
     cleave(*base, "--checkpoint", "a", "--json", "a", code=64, err="both name a")
     cleave(*base, "--resume", "c.ckpt", "--json", "c.ckpt", code=64, err="would overwrite the input c.ckpt")
+
+
+# --- forged ones, with the hash that they should have ---
+
+FRONT, TAIL, WORD = 12, 8, (1 << 64) - 1
+WIDTHS = {b"d": 8, b"f": 4, b"l": 4, b"i": 8, b"u": 8, b"b": 1}
+FORMATS = {b"d": "<d", b"f": "<f", b"l": "<i", b"i": "<q", b"u": "<Q"}
+
+
+def mixed(h):
+    h = (h ^ h >> 32) * 0x9e3779b97f4a7c15 & WORD
+    h = (h ^ h >> 29) * 0xbf58476d1ce4e5b9 & WORD
+    return h ^ h >> 32
+
+
+def sealed(body):
+    """The file with this content, as src/engine/archive.c hashes it."""
+    h = mixed(1 + len(body))
+    whole = len(body) // 8 * 8
+    for word in (*struct.unpack(f"<{whole // 8}Q", body[:whole]), *body[whole:]):
+        h = (h ^ word) * 0x9e3779b97f4a7c15 & WORD
+        h ^= h >> 29
+    return body + struct.pack("<Q", mixed(h))
+
+
+def items(data):
+    """Kind and content of each; a part that holds items is a list of them."""
+    found, at = [], 0
+    while at < len(data):
+        kind = data[at:at + 1]
+        count = struct.unpack_from("<Q", data, at + 1)[0] if kind in WIDTHS and at + 9 <= len(data) else None
+        if count is None or at + 9 + count * WIDTHS[kind] > len(data):
+            return None
+        content = data[at + 9:at + 9 + count * WIDTHS[kind]]
+        found.append([kind, (items(content) or content) if kind == b"b" and content else content])
+        at += 9 + count * WIDTHS[kind]
+    return found
+
+
+def packed(parts):
+    def one(kind, content):
+        content = packed(content) if isinstance(content, list) else content
+        return kind + struct.pack("<Q", len(content) // WIDTHS[kind]) + content
+    return b"".join(one(*part) for part in parts)
+
+
+def forgeries(parts, top=None):
+    """What it is, and all of it with one value changed, one item gone, cut off, twice or said to be longer than everything."""
+    top = parts if top is None else top
+    for part in parts:
+        kind, content = part
+        if isinstance(content, list):
+            yield from forgeries(content, top)
+            continue
+        if kind == b"b":
+            others = [b"", content + b"x", content[:-1]]
+        else:
+            values = [0, -1, 1, 7, 1 << 20, (1 << 31) - 1] if kind in b"li" else [0, 1, WORD] if kind == b"u" else \
+                [0.0, -1.0, 1e-300, 1e30, float("inf"), float("nan")]
+            values += [(1 << 63) - 1, -(1 << 63)] if kind == b"i" else []
+            width, others = WIDTHS[kind], [content[:-WIDTHS[kind]], content + content[:WIDTHS[kind]]]
+            for at in {0, len(content) // width // 2 * width, len(content) - width} if content else ():
+                others += [content[:at] + struct.pack(FORMATS[kind], v) + content[at + width:] for v in values]
+        for other in others:
+            part[1] = other
+            yield packed(top)
+        part[1] = content
+    for at in range(len(parts)):
+        part = parts.pop(at)
+        yield packed(top)
+        parts.insert(at, part)
+        parts.insert(at, part)
+        yield packed(top)
+        parts.pop(at)
+
+
+def resumed(line, *more, most=1 << 30):
+    """From f.ckpt: a result, or one sentence; in a few seconds and little memory. The exit status."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CPU, (30, 30))
+    command = [harness.CLEAVE, *line.split(), "-q", "--seed", "3", "--threads", "1", "--resume", "f.ckpt", "--json", "f.json", *more]
+    with open("err", "wb") as err:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=err, preexec_fn=limit)
+        _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    said = read("err").decode()
+    check(process.returncode in (0, 65, 71), f"{line}: exit {process.returncode} of a forged checkpoint: {said}")
+    check(process.returncode == 0 or said.count("\n") == 1, f"{line}: {said!r}")
+    check(used.ru_maxrss << 10 < most, f"{line}: {used.ru_maxrss} KB for a forged checkpoint")
+    return process.returncode
+
+
+def forge(body):
+    with open("f.ckpt", "wb") as file:
+        file.write(sealed(body))
+
+
+FORGED = ["ncut x.npy -k 3", "ncut x.npy -k 3 --solver fcd --start random", "symnmf x.npy -k 3 --solver spg", "symnmf x.npy -k 3", "kpalm x.npy -k 3",
+          "dominant x.npy -k 1 --tol 1e-12", "ksupport x.npy y.npy -k 3 --solver fista --loss squares", "ksupport x.npy y.npy -k 2 --solver fcfw --loss squares --tol 1e-12",
+          "ksupport x.npy y.npy -k 2 --solver admm --loss squares", "pursuit x.npy -k 90"]
+
+
+def forge_all(line, share, draw):
+    """How many were tried, and how many of these were gone on from."""
+    cleave(*line.split(), "-q", "--seed", "3", "--threads", "1", "--checkpoint", "c.ckpt", "--max-iter", "2")
+    whole = read("c.ckpt")
+    parts = items(whole[FRONT:-TAIL])
+    check(parts and sealed(whole[:FRONT] + packed(parts)) == whole, "the items of a checkpoint are not understood")
+    tried = taken = 0
+    for body in forgeries(parts):
+        if draw.random() < share:
+            tried += 1
+            forge(whole[:FRONT] + body)
+            taken += resumed(line, "--max-iter", "30") == 0
+    return tried, taken
+
+
+@case
+def forged_in_every_field():
+    data(n=30)
+    draw = random.Random(9)
+    counts = [forge_all(line, float(os.environ.get("CLEAVE_FORGED", "0.02")), draw) for line in FORGED]
+    tried, taken = map(sum, zip(*counts))
+    check(tried > 30 and 0 < taken < tried, f"{taken} of {tried} were gone on from")
+
+
+@case
+def forged_to_be_huge():
+    """Restarts under way, and runs, far more than there are: no time and no memory goes into them."""
+    data(n=30)
+    line = "kpalm x.npy -k 3"
+    cleave(*line.split(), "-q", "--seed", "3", "--checkpoint", "c.ckpt", "--max-iter", "1")
+    whole = read("c.ckpt")
+    parts = items(whole[FRONT:-TAIL])
+
+    def integer(value):
+        return [b"i", struct.pack("<q", value)]
+    record = [[b"b", b""], integer(0), [b"b", b""], integer(0), [b"d", struct.pack("<d", 0)], integer(0), [b"b", b""], integer(0)]
+    front = parts[:7]  # up to the number of runs
+    slots = b"".join(packed([integer(restart), [b"b", b""]]) for restart in range(1, 400001))
+    forge(whole[:FRONT] + packed([*front, integer(1), integer(0), *record, integer(400000)]) + slots)
+    check(resumed(line, most=300 << 20) in (0, 65), "many restarts under way")
+    runs = b"".join(packed([integer(number << 20), *record, integer(0)]) for number in range(2040))
+    forge(whole[:FRONT] + packed([*front, integer(2040)]) + runs)
+    check(resumed(line, most=300 << 20) == 65, "runs far apart")
+    with open("f.ckpt", "wb") as file:
+        file.write(whole[:FRONT])
+        file.truncate(1 << 30)
+    check(resumed(line, "--memory", "100M", most=300 << 20) == 71, "a checkpoint larger than the memory")
 
 
 @case

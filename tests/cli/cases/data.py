@@ -216,6 +216,13 @@ def missing_cells_and_text():
 
 
 @case
+def a_hundred_columns_of_text():
+    """No fewer than of numbers."""
+    write("x.csv", ",".join(f"c{j}" for j in range(100)) + "\n" + "".join(",".join("ab"[(i >> j % 3) & 1] for j in range(100)) + "\n" for i in range(8)))
+    cleave("kpalm", "x.csv", "-k", 2, "--categories", "onehot", out="centers +2 x 200")
+
+
+@case
 def decimal_commas_and_gzip():
     points, _ = blobs()
     expected = plain_labels(points)

@@ -28,13 +28,13 @@ GROWN = 10    # the model is for so many times the objects, where one process is
 def sweep(n, p, k):
     """Rows and W'W of the blocks, each from the process that has it, and all of the product at the end."""
     blocks = n // (128 if n < 8192 else 256)
-    return 2 * 8 * k * n + 8 * (k * k + 1) * blocks, blocks + 1 + 1
+    return 2 * 8 * k * n + 8 * (k * k + 1) * blocks, blocks + 1
 
 
 # name: (arguments, n, p, k), and what an iteration exchanges: (bytes that are gathered, meetings). Shares of n are equal.
 CASES = {
     "kpalm, lloyd": (["kpalm", "points.npy", "-k", "100", "--solver", "lloyd", "--start", "random", "--tol", "0"],
-                     200_000, 32, 100, lambda n, p, k: (CHUNKS * (8 * k * (p + 1) + TALLY), 2 + 1)),
+                     200_000, 32, 100, lambda n, p, k: (CHUNKS * (8 * k * (p + 1) + TALLY), 2)),
     "symnmf, dense-f64": (["symnmf", "points.npy", "-k", "10", "--home", "dense-f64", "--tol", "0"],
                           3_072, 16, 10, sweep),
     "symnmf, computed": (["symnmf", "points.npy", "-k", "10", "--home", "computed", "--tol", "0"],

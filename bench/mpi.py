@@ -2,6 +2,8 @@
 """Several processes: what the layer costs, the bytes it exchanges, and what that means for many of them.
 
     bench/mpi.py [--cleave build/cleave] [--rounds 3]      # on an idle machine
+    bench/mpi.py --layer [WORD ...] [--rounds 3]           # the cost of the layer alone, of cases that have these words
+    bench/mpi.py --memory                                  # peaks of each process; takes 4 GB of disk
 
 Prints the tables of docs/mpi.md: one process on two threads against two processes on one thread each, and one thread against
 2 and 4 processes; bytes per iteration, counted by the command itself (-v), against the formulas of the page; and what a model of
@@ -16,8 +18,7 @@ import tempfile
 
 import numpy as np
 
-ENVIRONMENT = dict(os.environ, OMPI_MCA_mpi_yield_when_idle="1", OMPI_ALLOW_RUN_AS_ROOT="1",
-                   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 NOTE = 48     # bytes that a process brings to a meeting
 CHUNKS = 32   # parts of the work of kpalm, at most: more processes than that have nothing to do
 TALLY = 56    # bytes of what kpalm says of a part besides its sums
@@ -27,13 +28,13 @@ GROWN = 10    # the model is for so many times the objects, where one process is
 def sweep(n, p, k):
     """Rows and W'W of the blocks, each from the process that has it, and all of the product at the end."""
     blocks = n // (128 if n < 8192 else 256)
-    return 2 * 8 * k * n + 8 * (k * k + 1) * blocks, blocks + 1 + 1
+    return 2 * 8 * k * n + 8 * (k * k + 1) * blocks, blocks + 1
 
 
 # name: (arguments, n, p, k), and what an iteration exchanges: (bytes that are gathered, meetings). Shares of n are equal.
 CASES = {
     "kpalm, lloyd": (["kpalm", "points.npy", "-k", "100", "--solver", "lloyd", "--start", "random", "--tol", "0"],
-                     200_000, 32, 100, lambda n, p, k: (CHUNKS * (8 * k * (p + 1) + TALLY), 2 + 1)),
+                     200_000, 32, 100, lambda n, p, k: (CHUNKS * (8 * k * (p + 1) + TALLY), 2)),
     "symnmf, dense-f64": (["symnmf", "points.npy", "-k", "10", "--home", "dense-f64", "--tol", "0"],
                           3_072, 16, 10, sweep),
     "symnmf, computed": (["symnmf", "points.npy", "-k", "10", "--home", "computed", "--tol", "0"],
@@ -41,12 +42,17 @@ CASES = {
 }
 
 
+def environment(ranks, threads):
+    """Processes that have no core of their own let others work while they wait."""
+    waits = "1" if ranks * threads > os.cpu_count() else "0"
+    return dict(ENVIRONMENT, OMP_NUM_THREADS=str(threads), OMPI_MCA_mpi_yield_when_idle=waits)
+
+
 def run(cleave, folder, words, ranks, threads, iterations):
     """Seconds of an iteration's part of the solve are found by differences; so are bytes and meetings."""
     command = [cleave] + words + ["--threads", str(threads), "--max-iter", str(iterations), "-v", "--json", "r.json"]
     launch = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
-    environment = dict(ENVIRONMENT, OMP_NUM_THREADS=str(threads))
-    done = subprocess.run(launch + command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(launch + command, cwd=folder, env=environment(ranks, threads), capture_output=True, text=True, check=True)
     result = json.loads((folder / "r.json").read_text())
     told = [line for line in done.stderr.splitlines() if line.startswith("processes: ")]
     meetings, received = (int(part.split()[0]) for part in told[0].split(", ")[1:]) if told else (0, 0)
@@ -63,6 +69,78 @@ def measure(cleave, folder, words, ranks, threads, rounds, few=2, many=6):
         found = ((b[0] - a[0]) / steps, (b[1] - a[1]) / steps, (b[2] - a[2]) / steps)
         best = found if best is None or found[0] < best[0] else best
     return best
+
+
+# Whole runs: title, file, rows, columns, clusters, type; arguments.
+LAYER = [
+    ("`lloyd`, 1,000,000 x 32 floats, k = 100, 15 iterations", 1_000_000, 32, 100, "<f4",
+     "kpalm points.npy -k 100 --solver lloyd --start random --tol 0 --max-iter 15"),
+    ("`kpalm`, 300,000 x 16 floats, k = 20", 300_000, 16, 20, "<f4", "kpalm points.npy -k 20"),
+    ("`symnmf` by rows, `dense-f64`, n = 10,992, k = 10", 10_992, 16, 10, "<f8", "symnmf points.npy -k 10 --home dense-f64"),
+    ("`ksupport`, 1,000 x 40,000 floats, k = 10", 1_000, 40_000, 0, "<f4", "ksupport points.npy y.npy -k 10"),
+    ("`ncut`, 15 neighbors, n = 60,000, k = 30", 60_000, 16, 30, "<f8", "ncut points.npy -k 30 --affinity knn --neighbors 15"),
+    ("`dominant -k 4 --shift 20`, `dense-f64`, n = 10,000", 10_000, 16, 10, "<f8",
+     "dominant points.npy -k 4 --shift 20 --home dense-f64"),
+    ("`ncut`, `dense-f64`, n = 10,000, k = 10", 10_000, 16, 10, "<f8", "ncut points.npy -k 10 --home dense-f64"),
+    ("`ncut`, `computed`, n = 10,000, k = 10", 10_000, 16, 10, "<f8", "ncut points.npy -k 10 --home computed --patience 10"),
+]
+
+
+def write_points(folder, n, p, k, kind):
+    """Clusters of unit variance; without clusters, noise and the signs of a sum of ten columns of it."""
+    random = np.random.default_rng(1)
+    points = random.normal(size=(n, p)).astype(kind)
+    if k:
+        points += (2 * random.normal(size=(k, p))[random.integers(0, k, n)]).astype(kind)
+    else:
+        np.save(folder / "y.npy", np.sign(points[:, :10].sum(1) + 0.5 * random.normal(size=n)))
+    np.save(folder / "points.npy", points)
+
+
+def print_layer(cleave, folder, words, rounds):
+    print("| | 2 processes | 2 threads | ratio | meetings | received by the first |\n| --- | --- | --- | --- | --- | --- |")
+    for title, n, p, k, kind, arguments in LAYER:
+        if not all(word in arguments for word in words):
+            continue
+        write_points(folder, n, p, k, kind)
+        limit = int(arguments.split("--max-iter ")[1]) if "--max-iter" in arguments else 10_000_000
+        runs = [(run(cleave, folder, arguments.split(), 2, 1, limit), run(cleave, folder, arguments.split(), 1, 2, limit))
+                for _ in range(rounds)]
+        ranks, threads = (sorted(pair[side][0] for pair in runs)[rounds // 2] for side in (0, 1))
+        print("| %s | %.2f | %.2f | %.2f | %d | %.1f MB |"
+              % (title, ranks, threads, ranks / threads, runs[0][0][1], runs[0][0][2] / 1e6), flush=True)
+
+
+# Arguments; rows, columns and clusters of the file.
+MEMORY = [("`ncut`, `dense-f64`, n = 20,000", 20_000, 16, 10, "ncut points.npy -k 10 --home dense-f64 --patience 2"),
+          ("`lloyd`, a file of 4 GB (10,000,000 x 100 floats), k = 8", 10_000_000, 100, 8,
+           "kpalm points.npy -k 8 --solver lloyd --max-iter 5"),
+          ("`kpalm`, the same file", 0, 0, 0, "kpalm points.npy -k 8 --max-iter 5")]
+
+
+def write_large(path, n, p, k):
+    """As write_points, in parts, so that it does not take the memory."""
+    random = np.random.default_rng(1)
+    centers = 2 * random.normal(size=(k, p)).astype("<f4")
+    out = np.lib.format.open_memmap(path, "w+", "<f4", (n, p))
+    for first in range(0, n, 100_000):
+        rows = min(100_000, n - first)
+        out[first:first + rows] = random.standard_normal((rows, p), dtype="f4") + centers[random.integers(0, k, rows)]
+    out.flush()
+
+
+def print_memory(cleave, folder):
+    print("| | 1 process | 2 | 4 |\n| --- | --- | --- | --- |")
+    for title, n, p, k, arguments in MEMORY:
+        if n:
+            write_large(folder / "points.npy", n, p, k)
+        peaks = []
+        for ranks in (1, 2, 4):
+            launch = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
+            done = subprocess.run(launch + ["/usr/bin/time", "-f", "peak %M", cleave] + arguments.split() + ["--threads", "1", "-q"],
+                                  cwd=folder, env=environment(ranks, 1), capture_output=True, text=True, check=True)
+            peaks.append(max(int(line.split()[1]) for line in done.stderr.splitlines() if line.startswith("peak ")))
+        print("| %s | %s |" % (title, " | ".join("%.2f GB" % (peak * 1024 / 1e9) for peak in peaks)), flush=True)
 
 
 def predicted(exchange, ranks):
@@ -83,8 +161,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cleave", default="build/cleave")
     parser.add_argument("--rounds", type=int, default=3, help="0: bytes alone, on a machine that is too busy for times")
+    parser.add_argument("--layer", nargs="*", metavar="WORD", help="the cost of the layer for whole runs, of cases that have these words")
+    parser.add_argument("--memory", action="store_true", help="peaks of resident memory of each process")
+    parser.add_argument("--folder", help="for files (a temporary one)")
     asked = parser.parse_args()
     cleave = os.path.abspath(asked.cleave)
+    if asked.layer is not None or asked.memory:
+        with tempfile.TemporaryDirectory(dir=asked.folder) as name:
+            if asked.memory:
+                print_memory(cleave, pathlib.Path(name))
+            else:
+                print_layer(cleave, pathlib.Path(name), asked.layer, max(asked.rounds, 1))
+        return
     print("| iteration of | 1 thread | 2 threads | 2 processes | layer | 4 processes | bytes at 2 | predicted | at 4 | predicted |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     rows = {}

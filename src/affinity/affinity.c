@@ -240,6 +240,10 @@ clv_status clv_affinity_rows(const clv_affinity *a, int64_t first, int64_t count
 
 /* --- passes that ranks share --- */
 
+bool clv_is_worth_parts(const clv_context *ctx, int64_t n) {
+    return clv_is_shared(ctx) && n >= 2 * (int64_t)clv_rank_count(ctx) * CLV_SHARE;
+}
+
 /* The clock is the rank's own until the results are gathered. */
 clv_spread clv_spread_begin(const clv_affinity *a, double entries) {
     clv_spread spread = {.shared = clv_is_shared(a->ctx) && entries >= CLV_WORTH_RANKS, .last = a->info.n};
@@ -368,6 +372,22 @@ clv_status clv_affinity_rough_moves(const clv_affinity *a, const int64_t *object
     clv_moves moves = {objects, before, after, count};
     CLV_TRY(check_objects(a, objects, count));
     return CALL(a, rough_moves, &moves, y, threads_for(a, (double)count * (double)a->info.n, threads));
+}
+
+bool clv_affinity_shares_moves(const clv_affinity *a, int64_t *first, int64_t *last) {
+    bool shares = a->home.move_own && clv_is_worth_parts(a->ctx, a->info.n);
+    *first = 0;
+    *last = a->info.n;
+    if (shares) {
+        clv_share_objects(a->ctx, a->info.n, CLV_SHARE, first, last);
+    }
+    return shares;
+}
+
+clv_status clv_affinity_move_own(const clv_affinity *a, const int64_t *objects, const int32_t *before,
+                                 const int32_t *after, int64_t count, double *y, int64_t threads) {
+    double entries = (double)count * (double)a->info.n / clv_rank_count(a->ctx);
+    return CALL(a, move_own, &(clv_moves){objects, before, after, count}, y, threads_for(a, entries, threads));
 }
 
 /* --- sums that stay where they are made --- */

@@ -59,6 +59,11 @@ clv_status clv_affinity_rough_apply(const clv_affinity *a, const double *x, int6
 clv_status clv_affinity_rough_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int64_t threads);
 clv_status clv_affinity_rough_moves(const clv_affinity *a, const int64_t *objects, const int32_t *before,
                                     const int32_t *after, int64_t count, double *y, int64_t threads);
+/* Whether ranks had better follow moves each for its own objects, first..last - 1 (all, where they need not); and that:
+ * clv_affinity_move_many for the sums of these. */
+bool clv_affinity_shares_moves(const clv_affinity *a, int64_t *first, int64_t *last);
+clv_status clv_affinity_move_own(const clv_affinity *a, const int64_t *objects, const int32_t *before,
+                                 const int32_t *after, int64_t count, double *y, int64_t threads);
 /* Sums by label (k x n) and degrees that stay where a home computes, for descents of which the sums are looked at only
  * at the end. *kept is NULL where the home keeps none, or has no room for them. */
 clv_status clv_affinity_keep(const clv_affinity *a, int64_t k, const double *y, const double *degree, void **kept);

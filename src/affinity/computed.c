@@ -96,10 +96,12 @@ static clv_status computed_move(const clv_affinity *a, int64_t i, double *from, 
     return CLV_OK;
 }
 
-static clv_status computed_move_many(const clv_affinity *a, const clv_moves *moves, double *y, int threads) {
+/* In panels first..last - 1. */
+static void move_in_panels(const clv_affinity *a, const clv_moves *moves, double *y, int64_t first, int64_t last,
+                           int threads) {
     int64_t n = a->info.n;
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic)
-    for (int64_t b = 0; b < home_of(a)->panels.count; b++) {
+    for (int64_t b = first; b < last; b++) {
         for (int64_t m = 0; m < moves->count; m++) {
             int64_t i = moves->objects[m];
             int32_t from = moves->before[i], to = moves->after[i];
@@ -108,6 +110,17 @@ static clv_status computed_move_many(const clv_affinity *a, const clv_moves *mov
             }
         }
     }
+}
+
+static clv_status computed_move_many(const clv_affinity *a, const clv_moves *moves, double *y, int threads) {
+    move_in_panels(a, moves, y, 0, home_of(a)->panels.count, threads);
+    return CLV_OK;
+}
+
+static clv_status computed_move_own(const clv_affinity *a, const clv_moves *moves, double *y, int threads) {
+    int64_t first, last;
+    clv_share_objects(a->ctx, a->info.n, CLV_SHARE, &first, &last);
+    move_in_panels(a, moves, y, first / CLV_TILE, (last + CLV_TILE - 1) / CLV_TILE, threads);
     return CLV_OK;
 }
 
@@ -521,6 +534,7 @@ static const clv_home_functions functions = {
     .group_sums = computed_group_sums,
     .move = computed_move,
     .move_many = computed_move_many,
+    .move_own = computed_move_own,
     .combine = computed_combine,
     .moments = computed_moments,
     .block = computed_block,

@@ -182,6 +182,13 @@ static void move_range(const clv_affinity *a, const clv_moves *moves, double *y,
     }
 }
 
+static clv_status dense_move_own(const clv_affinity *a, const clv_moves *moves, double *y, int threads) {
+    int64_t first, last;
+    clv_share_objects(a->ctx, a->info.n, CLV_SHARE, &first, &last);
+    move_range(a, moves, y, first, last, threads);
+    return CLV_OK;
+}
+
 static clv_status dense_move_many(const clv_affinity *a, const clv_moves *moves, double *y, int threads) {
     int64_t n = a->info.n, sums = 0;
     if (!is_part(a)) {
@@ -421,6 +428,20 @@ static void apply_rows64(const clv_affinity *a, const double *x, int64_t k, doub
     }
 }
 
+/* The same from columns, where a part of the matrix has these. OpenBLAS copies both factors into one layout before it
+ * multiplies, so that the bits are those of rows; but not those of small products, for which it has other kernels (up
+ * to 10^6 multiplications), nor those of single vectors. */
+static bool can_use_columns(const clv_affinity *a, int64_t k, int64_t rows) {
+    enum { LARGE_PRODUCT = 1 << 21 };
+    return is_part(a) && !is_f32(a) && k > 1 && k * rows * a->info.n >= LARGE_PRODUCT;
+}
+
+static void apply_columns64(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t i0, int64_t rows) {
+    int n = (int)a->info.n;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)rows, n, 1, x, n, row64(a, 0) + i0,
+                (int)home_of(a)->width, 0, y + i0, n);
+}
+
 /* The same for floats: WIDE_ROWS x WIDE_COLS entries at a time become doubles. */
 static void apply_rows32(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t i0, int64_t rows,
                          const float *lines) {
@@ -436,6 +457,17 @@ static void apply_rows32(const clv_affinity *a, const double *x, int64_t k, doub
     }
 }
 
+static void apply_block(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t i0, int64_t rows,
+                        void *room) {
+    if (can_use_columns(a, k, rows)) {
+        apply_columns64(a, x, k, y, i0, rows);
+    } else if (is_f32(a)) {
+        apply_rows32(a, x, k, y, i0, rows, whole_rows(a, i0, rows, room));
+    } else {
+        apply_rows64(a, x, k, y, i0, rows, whole_rows(a, i0, rows, room));
+    }
+}
+
 static clv_status dense_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
     int64_t n = a->info.n, block = is_f32(a) ? WIDE_ROWS : ROW_BLOCK;
     atomic_bool stopped = false;
@@ -448,12 +480,7 @@ static clv_status dense_apply(const clv_affinity *a, const double *x, int64_t k,
     for (int64_t i = spread.first; i < spread.last; i += block) {
         int64_t rows = n - i < block ? n - i : block;
         if (clv_goes_on(a->ctx, &stopped, rows * n)) {
-            const void *lines = whole_rows(a, i, rows, room_of_thread(a, block, room));
-            if (is_f32(a)) {
-                apply_rows32(a, x, k, y, i, rows, lines);
-            } else {
-                apply_rows64(a, x, k, y, i, rows, lines);
-            }
+            apply_block(a, x, k, y, i, rows, room_of_thread(a, block, room));
         }
     }
     clv_blas_serial_end();
@@ -614,8 +641,8 @@ static void dense_destroy(clv_affinity *a) {
     {                                                                                                                  \
         .name = (name_), .state_size = sizeof(clv_dense), .column = dense_column, .destroy = dense_destroy,            \
         .entry = dense_entry, .apply = dense_apply, .group_sums = dense_group_sums, .move = dense_move,                \
-        .move_many = dense_move_many, .combine = dense_combine, .moments = dense_moments, .block = dense_block,        \
-        .add_rows = dense_add_rows, .subset = dense_subset, .cost = dense_cost, .view = dense_view,                    \
-        .part = dense_part,                                                                                            \
+        .move_many = dense_move_many, .move_own = dense_move_own, .combine = dense_combine, .moments = dense_moments,  \
+        .block = dense_block, .add_rows = dense_add_rows, .subset = dense_subset, .cost = dense_cost,                  \
+        .view = dense_view, .part = dense_part,                                                                        \
     }
 const clv_home_functions clv_dense64_home = DENSE_HOME("dense-f64"), clv_dense32_home = DENSE_HOME("dense-f32");

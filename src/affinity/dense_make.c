@@ -85,12 +85,8 @@ static clv_status write_out(const clv_affinity *source, clv_scalar scalar, int t
 
 /* Whether ranks keep the columns of their own objects alone: of a matrix whose entries can be had one by one with the
  * bits that a pass would give them. */
-static bool is_worth_parts(const clv_context *ctx, int64_t n) {
-    return clv_is_shared(ctx) && n >= 2 * (int64_t)clv_rank_count(ctx) * CLV_SHARE;
-}
-
 static bool is_shared_out(const clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options) {
-    return is_worth_parts(ctx, points->rows) && options->kind != CLV_AFFINITY_PRECOMPUTED &&
+    return clv_is_worth_parts(ctx, points->rows) && options->kind != CLV_AFFINITY_PRECOMPUTED &&
            clv_home_source(points, options) == &clv_computed_maker;
 }
 
@@ -134,7 +130,7 @@ clv_status clv_dense_part_subset(const clv_affinity *a, const int64_t *objects, 
     clv_affinity *source = NULL;
     CLV_TRY(clv_affinity_like(a, m, out));
     clv_status status = clv_affinity_subset(home->source, objects, m, &source);
-    if (status == CLV_OK && is_worth_parts(a->ctx, m)) {
+    if (status == CLV_OK && clv_is_worth_parts(a->ctx, m)) {
         return write_part(source, home->scalar, a->threads, *out);
     }
     if (status == CLV_OK) {

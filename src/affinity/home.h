@@ -55,6 +55,8 @@ typedef struct clv_home_functions {
     clv_status (*rough_moves)(const clv_affinity *a, const clv_moves *moves, double *y, int threads);
     clv_status (*move)(const clv_affinity *a, int64_t i, double *from, double *to); /* rows of the sums, or NULL */
     clv_status (*move_many)(const clv_affinity *a, const clv_moves *moves, double *y, int threads);
+    /* The same for the sums of this rank's own objects alone; NULL: it has no way to do less than all. */
+    clv_status (*move_own)(const clv_affinity *a, const clv_moves *moves, double *y, int threads);
     clv_status (*combine)(const clv_affinity *a, const clv_terms *terms, double *y, int threads);
     clv_status (*moments)(const clv_affinity *a, int threads, double *sum, double *squares);
     clv_status (*block)(const clv_affinity *a, int64_t first, int64_t count, double *out);
@@ -104,6 +106,8 @@ clv_status clv_affinity_new(clv_context *ctx, const clv_home_functions *home, in
 clv_status clv_affinity_like(const clv_affinity *base, int64_t m, clv_affinity **out);
 /* The rows of the sheet, over threads. */
 clv_status clv_affinity_fill(const clv_affinity *a, const clv_sheet *out, int threads);
+/* Whether ranks have so many objects each that they may hold, or follow, those of their own alone. */
+bool clv_is_worth_parts(const clv_context *ctx, int64_t n);
 /* Work on fewer entries than this is done by every rank for itself. */
 enum { CLV_WORTH_RANKS = 1 << 16 };
 /* The objects whose results this rank computes, in whole panels: all of them where the work is not shared. A pass ends

@@ -12,7 +12,7 @@ typedef struct note {
     double now;
     int64_t grace, spare;
     int32_t status, asked;
-    uint64_t spare_bytes; /* notes are a multiple of 16 bytes */
+    uint64_t watches; /* and notes are a multiple of 16 bytes */
 } note;
 
 enum { HOST = 128 };
@@ -139,9 +139,11 @@ static bool came_apart(const note *notes, int32_t ranks) {
 }
 
 static void adopt(clv_ranks *r, const note *notes) {
+    r->watched = false;
     for (int32_t q = 0; q < r->with.ranks; q++) {
         r->now = fmax(r->now, notes[q].now);
         r->asked = r->asked || notes[q].asked;
+        r->watched = r->watched || notes[q].watches;
         r->grace = q == 0 || notes[q].grace < r->grace ? notes[q].grace : r->grace;
         r->spare = q == 0 || notes[q].spare < r->spare ? notes[q].spare : r->spare;
     }
@@ -157,7 +159,9 @@ clv_status clv_meet(clv_context *ctx, uint64_t signature, clv_status status) {
     }
     note *notes = r->notes;
     note *mine = &notes[r->with.rank];
-    *mine = (note){.signature = signature + (r->sequence++ << 48), .status = status};
+    signature = (signature ^ r->token) & 0xffffffffffff;
+    r->token = 0;
+    *mine = (note){.signature = signature + (r->sequence++ << 48), .status = status, .watches = r->watches};
     clv_own_clock_begin(ctx);
     clv_ranks_state(ctx, &mine->now, &mine->grace, &mine->spare);
     mine->asked = r->asked_here || clv_asked_to_stop(ctx);
@@ -185,6 +189,27 @@ clv_status clv_meet(clv_context *ctx, uint64_t signature, clv_status status) {
     }
     found = pass_message(ctx, failed, found);
     return clv_is_stop(found) ? found : break_by(ctx, found);
+}
+
+clv_status clv_meet_again(clv_context *ctx, uint64_t signature, clv_status status) {
+    clv_ranks *r = clv_ranks_of(ctx);
+    if (!clv_is_shared(ctx)) {
+        return status;
+    }
+    if (status < 0 || r->broken < 0 || r->watched || r->meetings == r->seen) {
+        status = clv_meet(ctx, signature, status);
+    } else {
+        r->token = signature;
+    }
+    r->seen = r->meetings;
+    return status;
+}
+
+void clv_watch_ranks(clv_context *ctx, bool watches) {
+    clv_ranks *r = clv_ranks_of(ctx);
+    if (r) {
+        r->watches = watches;
+    }
 }
 
 clv_status clv_gather_bytes(clv_context *ctx, clv_status status, void *all, const int64_t *counts,

@@ -47,6 +47,10 @@ typedef struct clv_ranks {
     clv_status broken;       /* a failure after which nobody meets any more */
     char why[CLV_MESSAGE];   /* its sentence */
     uint64_t sequence;       /* of meetings */
+    uint64_t token;          /* of clv_meet_again, to be compared */
+    bool watches;            /* this rank has a monitor; at their meetings all learn */
+    bool watched;            /* whether any has */
+    int64_t seen;            /* meetings when clv_meet_again was last called */
     int64_t meetings, bytes; /* received */
     void *notes;             /* of all ranks: work */
     int64_t *counts, *places;
@@ -75,6 +79,11 @@ int clv_rank_count(const clv_context *ctx); /* 1: it is not */
 /* A meeting: the first failure of a rank, or the first stop, is what all of them return; messages go along.
  * `signature` must be the same on all ranks, or they have come apart, which is a failure. */
 clv_status clv_meet(clv_context *ctx, uint64_t signature, clv_status status);
+/* The same, for which it is enough to have met since the last call, unless this or another rank has a monitor, whose
+ * word counts at once: then the signature is compared at the next meeting. */
+clv_status clv_meet_again(clv_context *ctx, uint64_t signature, clv_status status);
+/* This rank has a monitor, or has none any more. */
+void clv_watch_ranks(clv_context *ctx, bool watches);
 /* Between these, loops look at the clock and the hook of their own rank; a meeting must follow. */
 void clv_own_clock_begin(clv_context *ctx);
 void clv_own_clock_end(clv_context *ctx);

@@ -12,8 +12,11 @@
  * search goes on.
  *
  * Cost of a step: one product with a block, 8 n (basis) (block) operations. Memory: (basis + block) n doubles. Threads
- * share fixed chunks of the n entries, and sums over chunks are added in order: results do not depend on threads. */
+ * share fixed chunks of the n entries, and sums over chunks are added in order: results do not depend on threads. Nor
+ * on ranks, which share the chunks where a product is made orthogonal. */
 #include "linalg/krylov.h"
+
+#include "base/ranks.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -85,15 +88,28 @@ static int64_t chunk_length(const state *s, int64_t q) {
 
 /* --- orthogonality --- */
 
-/* coefficients (rows x width) of the vectors x on the first `rows` of V. */
-static void expand(state *s, int64_t rows, const double *x, int64_t width) {
+/* A span of chunks. */
+typedef struct span {
+    int64_t first, last;
+} span;
+
+static span all_chunks(const state *s) {
+    return (span){0, s->chunks};
+}
+
+/* Partial coefficients of the vectors x on the first `rows` of V. */
+static void expand_in(state *s, span in, int64_t rows, const double *x, int64_t width) {
     int n = (int)s->plan->n, m = (int)rows, b = (int)width;
 #pragma omp parallel for num_threads(clv_team(s->plan->threads)) schedule(static) if (s->chunks > 1)
-    for (int64_t q = 0; q < s->chunks; q++) {
+    for (int64_t q = in.first; q < in.last; q++) {
         int64_t at = q * s->chunk;
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, b, (int)chunk_length(s, q), 1.0, s->v + at, n, x + at,
                     n, 0.0, s->partial + q * rows * width, b);
     }
+}
+
+/* coefficients (rows x width) from those of all chunks. */
+static void add_chunks(state *s, int64_t rows, int64_t width) {
     memcpy(s->coefficients, s->partial, (size_t)(rows * width) * sizeof *s->partial);
     for (int64_t q = 1; q < s->chunks; q++) {
         for (int64_t e = 0; e < rows * width; e++) {
@@ -102,16 +118,22 @@ static void expand(state *s, int64_t rows, const double *x, int64_t width) {
     }
 }
 
-/* x less its part on the first `rows` of V; the coefficients stay. */
-static void project_out(state *s, int64_t rows, double *x, int64_t width) {
+/* x less what the coefficients say. */
+static void subtract_in(state *s, span in, int64_t rows, double *x, int64_t width) {
     int n = (int)s->plan->n, m = (int)rows, b = (int)width;
-    expand(s, rows, x, width);
 #pragma omp parallel for num_threads(clv_team(s->plan->threads)) schedule(static) if (s->chunks > 1)
-    for (int64_t q = 0; q < s->chunks; q++) {
+    for (int64_t q = in.first; q < in.last; q++) {
         int64_t at = q * s->chunk;
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, b, (int)chunk_length(s, q), m, -1.0, s->coefficients, b,
                     s->v + at, n, 1.0, x + at, n);
     }
+}
+
+/* x less its part on the first `rows` of V; the coefficients stay. */
+static void project_out(state *s, int64_t rows, double *x, int64_t width) {
+    expand_in(s, all_chunks(s), rows, x, width);
+    add_chunks(s, rows, width);
+    subtract_in(s, all_chunks(s), rows, x, width);
 }
 
 /* Short ones on one thread: waking the others takes longer. */
@@ -184,6 +206,30 @@ static void add_to_t(state *s) {
     }
 }
 
+/* The block made orthogonal to V, twice over; its coefficients go to T. Ranks share that where it takes long. */
+static clv_status project_twice(state *s, double *next) {
+    enum { WORTH_RANKS = 1 << 22 };
+    clv_context *ctx = s->plan->ctx;
+    int64_t b = s->plan->block, n = s->plan->n;
+    bool shared = clv_is_shared(ctx) && s->size * b * n >= WORTH_RANKS;
+    size_t bytes = (size_t)(s->size * b) * sizeof *s->partial;
+    span own = all_chunks(s);
+    if (shared) {
+        clv_share(ctx, s->chunks, &own.first, &own.last);
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        if (clv_worked(ctx, n * b)) {
+            return clv_stop_failure(ctx, "computing eigenvalues");
+        }
+        expand_in(s, own, s->size, next, b);
+        CLV_TRY(shared ? clv_gather_items(ctx, CLV_OK, s->partial, bytes, s->chunks, 1) : CLV_OK);
+        add_chunks(s, s->size, b);
+        subtract_in(s, own, s->size, next, b);
+        add_to_t(s);
+    }
+    return shared ? clv_gather_columns(ctx, CLV_OK, next, b, n, s->chunk, 0, n) : CLV_OK;
+}
+
 /* Products of Q, made into the next block, in the rows of V after Q. */
 static clv_status step(state *s) {
     const clv_krylov *plan = s->plan;
@@ -200,13 +246,7 @@ static clv_status step(state *s) {
         return clv_fail(plan->ctx, CLV_ENUMERIC, "the operator of %lld rows gives a product that is not finite",
                         (long long)n);
     }
-    for (int pass = 0; pass < 2; pass++) {
-        if (clv_worked(plan->ctx, n * b)) {
-            return clv_stop_failure(plan->ctx, "computing eigenvalues");
-        }
-        project_out(s, s->size, next, b);
-        add_to_t(s);
-    }
+    CLV_TRY(project_twice(s, next));
     orthonormalize(s, s->size, s->values);
     return CLV_OK;
 }

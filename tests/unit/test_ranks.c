@@ -106,6 +106,48 @@ static void ranks_that_differ_are_found_out(void **unused) {
     }
 }
 
+typedef struct met_again {
+    clv_status status[3];
+    int64_t meetings[3];
+} met_again;
+
+/* What is said after a meeting is compared at the next one, and costs none by itself. */
+static void differ_after_a_meeting(clv_context *ctx, int rank, void *user) {
+    met_again *m = user;
+    int64_t before = clv_context_ranks(ctx).meetings;
+    for (int turn = 0; turn < 3; turn++) {
+        m->status[turn] = turn == 1 ? clv_meet(ctx, 5, CLV_OK) : clv_meet_again(ctx, (uint64_t)(rank == 2), CLV_OK);
+        m->meetings[turn] = clv_context_ranks(ctx).meetings - before;
+    }
+}
+
+/* The second rank has a monitor: all meet each time. */
+static void one_watches(clv_context *ctx, int rank, void *user) {
+    met_again *m = user;
+    clv_watch_ranks(ctx, rank == 1);
+    m->status[0] = clv_meet(ctx, 5, CLV_OK);
+    int64_t before = clv_context_ranks(ctx).meetings;
+    m->status[1] = clv_meet_again(ctx, 6, CLV_OK);
+    m->meetings[1] = clv_context_ranks(ctx).meetings - before;
+}
+
+static void who_has_met_need_not_meet_again(void **unused) {
+    (void)unused;
+    met_again found[3] = {{{0}, {0}}};
+    run_all(3, differ_after_a_meeting, found, sizeof found[0]);
+    for (int q = 0; q < 3; q++) {
+        assert_int_equal(found[q].status[0], CLV_OK);
+        assert_int_equal(found[q].meetings[0], 0); /* they met when they joined */
+        assert_int_equal(found[q].status[1], CLV_EINTERNAL);
+        assert_int_equal(found[q].meetings[1], 1);
+    }
+    run_all(3, one_watches, found, sizeof found[0]);
+    for (int q = 0; q < 3; q++) {
+        assert_int_equal(found[q].status[1], CLV_OK);
+        assert_int_equal(found[q].meetings[1], 1);
+    }
+}
+
 static int always(void *user) {
     (void)user;
     return 1;
@@ -146,6 +188,9 @@ typedef struct numbers {
     bool zero_diagonal, given;
     clv_status status;
     double y[K * N], sums[K * N], column[N], product[K * N], rows[K * CLV_SHARE], block[64 * 64], moments[2], entry;
+    double own[K * N]; /* sums of own objects, first..last - 1, by moves of these alone; alike those of all */
+    int64_t first, last;
+    bool alike;
     int64_t bytes;
 } numbers;
 
@@ -164,7 +209,16 @@ static clv_status use_operator(clv_context *ctx, int rank, clv_affinity *a, numb
     CLV_TRY(clv_affinity_apply(a, x, 1, out->product, 1));
     memcpy(out->y, out->product, N * sizeof(double));
     CLV_TRY(clv_affinity_group_sums(a, labels, K, out->sums, 1));
+    memcpy(out->own, out->sums, sizeof out->own);
     CLV_TRY(clv_affinity_move_many(a, moved, labels, after, N, out->sums, 1));
+    if (clv_affinity_shares_moves(a, &out->first, &out->last)) {
+        CLV_TRY(clv_affinity_move_own(a, moved, labels, after, N, out->own, 1));
+        out->alike = true;
+        for (int64_t c = 0; c < K; c++) {
+            size_t bytes = (size_t)(out->last - out->first) * sizeof(double);
+            out->alike = out->alike && !memcmp(out->own + c * N + out->first, out->sums + c * N + out->first, bytes);
+        }
+    }
     CLV_TRY(clv_affinity_move(a, 70, 0, 1, out->sums));
     CLV_TRY(clv_affinity_column(a, 1999, out->column));
     CLV_TRY(clv_affinity_entry(a, 3, 1234, &out->entry));
@@ -242,6 +296,8 @@ static void the_operator_is_the_same(void **unused) {
             for (int q = 0; q < ranks; q++) {
                 assert_same(ranks == 1 ? found : &found[MOST_RANKS], &found[q]);
                 assert_true(ranks == 1 || made[m].home == CLV_HOME_LOWRANK || found[q].bytes > N * 8);
+                bool follows = ranks > 1 && made[m].home != CLV_HOME_LOWRANK && made[m].home != CLV_HOME_SPARSE;
+                assert_true(found[q].alike == follows && (found[q].last - found[q].first < N) == follows);
             }
             found[MOST_RANKS] = ranks == 1 ? found[0] : found[MOST_RANKS];
         }
@@ -331,7 +387,8 @@ static const answer solved[] = {
     {.method = "dominant", .home = CLV_HOME_COMPUTED, .solver = "afw", .option = "assign", .value = "true"},
     {.method = "dominant", .home = CLV_HOME_DENSE32, .solver = "rd"},
     {.method = "dominant", .home = CLV_HOME_DENSE32, .solver = "fw", .option = "multistart", .value = "3"},
-    {.method = "dominant", .kind = CLV_AFFINITY_KNN}};
+    {.method = "dominant", .kind = CLV_AFFINITY_KNN},
+    {.method = "ncut", .home = CLV_HOME_COMPUTED, .solver = "finc"}};
 
 static void methods_are_the_same(void **unused) {
     (void)unused;
@@ -453,10 +510,15 @@ static void a_group_that_fails_ends_all(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_are_all_of_it_once),       cmocka_unit_test(a_failure_is_everybodys),
-        cmocka_unit_test(ranks_that_differ_are_found_out), cmocka_unit_test(stops_are_agreed_upon),
-        cmocka_unit_test(the_operator_is_the_same),        cmocka_unit_test(methods_are_the_same),
-        cmocka_unit_test(one_without_memory_ends_all),     cmocka_unit_test(groups_find_the_same),
+        cmocka_unit_test(shares_are_all_of_it_once),
+        cmocka_unit_test(a_failure_is_everybodys),
+        cmocka_unit_test(ranks_that_differ_are_found_out),
+        cmocka_unit_test(stops_are_agreed_upon),
+        cmocka_unit_test(who_has_met_need_not_meet_again),
+        cmocka_unit_test(the_operator_is_the_same),
+        cmocka_unit_test(methods_are_the_same),
+        cmocka_unit_test(one_without_memory_ends_all),
+        cmocka_unit_test(groups_find_the_same),
         cmocka_unit_test(a_group_that_fails_ends_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

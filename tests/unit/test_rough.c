@@ -198,7 +198,7 @@ static int count_polls(void *user) {
     return 0;
 }
 
-/* A kick moves many objects, and a move costs a column: it asks whether to go on after each. */
+/* A kick moves many objects, and a move costs a column: it asks whether to go on after every few. */
 static void a_kick_asks_between_its_moves(void **unused) {
     (void)unused;
     world w;
@@ -223,7 +223,7 @@ static void a_kick_asks_between_its_moves(void **unused) {
     for (int kick = 0; kick < 60; kick++) {
         assert_int_equal(clv_kick(&s, &rng), CLV_OK);
     }
-    assert_true(polls > 120);
+    assert_true(polls > 30); /* one kick in three moves all objects together */
     int64_t moved = 1;
     clv_start_random(&s, &rng);
     assert_int_equal(clv_partition_refresh(&s), CLV_OK);

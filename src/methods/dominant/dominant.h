@@ -76,6 +76,9 @@ typedef struct clv_arena_kind {
     /* rho += wi a_i + wj a_j (j < 0: none) without the diagonal; the largest rho to `top`. */
     clv_status (*add)(clv_arena *arena, int64_t i, double wi, int64_t j, double wj);
     clv_status (*entry)(clv_arena *arena, int64_t i, int64_t j, double *out);
+    /* Those between these slots will be asked for by `gather`, and no others before it is told so again (count 0: none
+     * will). NULL: it need not know. */
+    clv_status (*among)(clv_arena *arena, const int32_t *slots, int64_t count);
     /* Those of i and each of some others; NULL: by entry, as there is nothing faster. */
     clv_status (*gather)(clv_arena *arena, int64_t i, const int32_t *others, int64_t count, double *out);
     /* Whether it is time to look at the objects outside, now that the largest r is `top` and the Frank-Wolfe gap inside

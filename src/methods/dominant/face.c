@@ -30,13 +30,14 @@ bool clv_face_is_due(const clv_ascent *s) {
 }
 
 /* The matrices, direction and product: what they take, and whether the budget has it. */
-static size_t face_bytes(int64_t size) {
-    return ((size_t)size + 3) * (size_t)size * sizeof(double) + (size_t)size * sizeof(int32_t);
+static size_t face_bytes(const clv_ascent *s) {
+    size_t size = (size_t)s->size, copies = s->arena.kind->among ? 2 : 1;
+    return (copies * size + 3) * size * sizeof(double) + size * sizeof(int32_t);
 }
 
 static clv_status has_room(const clv_ascent *s, int64_t *out) {
     size_t now = clv_memory_at_work(s->problem->ctx);
-    *out = s->face_capacity >= s->size || now + face_bytes(s->size) <= clv_affinity_budget(s->problem->affinity);
+    *out = s->face_capacity >= s->size || now + face_bytes(s) <= clv_affinity_budget(s->problem->affinity);
     return clv_agree_least(s->problem->ctx, out);
 }
 
@@ -71,7 +72,7 @@ static clv_status gather(clv_ascent *s, int64_t a, int64_t first, int64_t end, d
 
 /* Both triangles side by side, in columns of size + 1 numbers: above and on the diagonal c ee' - B_SS, which becomes
  * its factor; one place further down the lower triangle of B_SS, which stays. */
-static clv_status copy_face(clv_ascent *s, double c, double *matrix) {
+static clv_status copy_entries(clv_ascent *s, double c, double *matrix) {
     int64_t size = s->size;
     double own = -s->problem->options->shift;
     for (int64_t a = 0; a < size; a++) {
@@ -85,6 +86,13 @@ static clv_status copy_face(clv_ascent *s, double c, double *matrix) {
         CLV_TRY(gather(s, a, a + 1, size, column + a + 2));
     }
     return CLV_OK;
+}
+
+static clv_status copy_face(clv_ascent *s, double c, double *matrix) {
+    clv_arena *arena = &s->arena;
+    CLV_TRY(arena->kind->among ? arena->kind->among(arena, s->support, s->size) : CLV_OK);
+    clv_status status = copy_entries(s, c, matrix);
+    return arena->kind->among && status == CLV_OK ? arena->kind->among(arena, NULL, 0) : status;
 }
 
 /* B_SS y = e but for a factor. False: there is no such y. */

@@ -21,6 +21,10 @@ typedef struct parts {
     uint8_t *is_watched; /* n */
     int64_t count;
     double *sent; /* 2 ranks + n */
+    /* Similarities between some objects, made of the points: those of other processes' objects are nowhere here. */
+    clv_affinity *near;
+    int32_t *place; /* of an object among these: n */
+    double *column; /* n: work */
 } parts;
 
 static clv_status parts_create(clv_arena *arena) {
@@ -38,7 +42,9 @@ static clv_status parts_create(clv_arena *arena) {
     own->watched = CLV_NEW(ctx, int32_t, 2 * n);
     own->is_watched = CLV_NEW0(ctx, uint8_t, n);
     own->sent = CLV_NEW(ctx, double, 2 * own->ranks + n);
-    if (!own->ends || !own->watched || !own->is_watched || !own->sent) {
+    own->place = CLV_NEW(ctx, int32_t, n);
+    own->column = CLV_NEW(ctx, double, n);
+    if (!own->ends || !own->watched || !own->is_watched || !own->sent || !own->place || !own->column) {
         return CLV_ENOMEM;
     }
     own->counts = own->ends + own->ranks;
@@ -55,7 +61,9 @@ static clv_status parts_create(clv_arena *arena) {
 static void parts_destroy(clv_arena *arena) {
     parts *own = arena->own;
     if (own) {
-        CLV_FREE_ALL(arena->problem->ctx, own->ends, own->watched, own->is_watched, own->sent, own);
+        clv_affinity_free(own->near);
+        CLV_FREE_ALL(arena->problem->ctx, own->ends, own->watched, own->is_watched, own->sent, own->place, own->column,
+                     own);
     }
 }
 
@@ -158,6 +166,34 @@ static clv_status parts_entry(clv_arena *arena, int64_t i, int64_t j, double *ou
     return clv_affinity_entry(arena->problem->affinity, i, j, out);
 }
 
+static clv_status parts_among(clv_arena *arena, const int32_t *slots, int64_t count) {
+    clv_context *ctx = arena->problem->ctx;
+    parts *own = arena->own;
+    clv_affinity_free(own->near);
+    own->near = NULL;
+    if (count == 0) {
+        return CLV_OK;
+    }
+    int64_t *objects = CLV_NEW(ctx, int64_t, count);
+    for (int64_t t = 0; objects && t < count; t++) {
+        objects[t] = slots[t];
+        own->place[slots[t]] = (int32_t)t;
+    }
+    clv_status status =
+        objects ? clv_affinity_subset(arena->problem->affinity, objects, count, &own->near) : CLV_ENOMEM;
+    clv_free(ctx, objects);
+    return status;
+}
+
+static clv_status parts_gather(clv_arena *arena, int64_t i, const int32_t *others, int64_t count, double *out) {
+    parts *own = arena->own;
+    CLV_TRY(clv_affinity_column(own->near, own->place[i], own->column));
+    for (int64_t t = 0; t < count; t++) {
+        out[t] = own->column[own->place[others[t]]];
+    }
+    return CLV_OK;
+}
+
 static clv_status parts_complete(clv_arena *arena) {
     return clv_gather_items(arena->problem->ctx, CLV_OK, arena->rho, sizeof *arena->rho, arena->problem->n, CLV_SHARE);
 }
@@ -168,6 +204,8 @@ const clv_arena_kind clv_arena_parts = {
     .load = parts_load,
     .add = parts_add,
     .entry = parts_entry,
+    .among = parts_among,
+    .gather = parts_gather,
     .watch = parts_watch,
     .complete = parts_complete,
 };

@@ -67,7 +67,6 @@ static void choose_in_block(clv_partition *s, int64_t from, int64_t to) {
 /* (27): every object's best cluster. */
 static clv_status choose_labels(clv_partition *s) {
     const clv_ncut_problem *p = s->problem;
-    int64_t n = p->n;
     for (int64_t c = 0; c < p->k; c++) { /* k <= n */
         shares of = shares_of(s, c);
         s->column[c] = of.inverse;
@@ -78,10 +77,10 @@ static clv_status choose_labels(clv_partition *s) {
         return clv_affinity_kept_choose(p->affinity, s->kept, &by, s->labels, s->wanted);
     }
 #pragma omp parallel for num_threads(clv_team(s->threads)) if (clv_partition_is_large(s))
-    for (int64_t from = 0; from < n; from += BLOCK) {
-        choose_in_block(s, from, n - from < BLOCK ? n : from + BLOCK);
+    for (int64_t from = s->first; from < s->last; from += BLOCK) {
+        choose_in_block(s, from, s->last - from < BLOCK ? s->last : from + BLOCK);
     }
-    return CLV_OK;
+    return clv_gather_wanted(s);
 }
 
 /* Leave in cluster c the member that loses least by staying. */
@@ -132,6 +131,7 @@ clv_status clv_fpc_step(clv_partition *s, int64_t *moved) {
     CLV_TRY(choose_labels(s));
     CLV_TRY(clv_keep_clusters(s));
     if (s->problem->show_certificates) {
+        CLV_TRY(clv_partition_bring_back(s));
         s->surrogate = surrogate(s);
     }
     s->away = s->rough && !s->problem->show_certificates;

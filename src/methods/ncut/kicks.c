@@ -29,13 +29,13 @@ static int64_t any_object(const clv_partition *s, clv_rng *rng) {
 }
 
 /* Let every member of cluster `gone` want the other cluster with the best score of formula (28). */
-static void dissolve(clv_partition *s, int32_t gone) {
+static clv_status dissolve(clv_partition *s, int32_t gone) {
     const clv_ncut_problem *p = s->problem;
-    for (int64_t i = 0; i < p->n; i++) {
+    for (int64_t i = s->first; i < s->last; i++) {
         double best = -INFINITY;
         for (int32_t c = 0; c < p->k && s->labels[i] == gone; c++) {
             double volume = s->volume[c];
-            double here = 2 * clv_ratio(s->sums[c * p->n + i], volume) -
+            double here = 2 * clv_ratio(clv_partition_sum(s, i, c), volume) -
                           p->degree[i] * clv_ratio(clv_ratio(s->within[c], volume), volume);
             if (c != gone && here > best) {
                 best = here;
@@ -43,6 +43,7 @@ static void dissolve(clv_partition *s, int32_t gone) {
             }
         }
     }
+    return clv_gather_wanted(s);
 }
 
 /* The objects that want cluster c, into s->moved. */
@@ -82,12 +83,12 @@ static clv_status dissolve_and_split(clv_partition *s, clv_rng *rng) {
     int64_t k = s->problem->k, moved;
     int32_t gone = (int32_t)clv_rng_below(rng, k), halved = other(rng, k, gone);
     memcpy(s->wanted, s->labels, (size_t)s->problem->n * sizeof *s->wanted);
-    dissolve(s, gone);
+    CLV_TRY(dissolve(s, gone));
     CLV_TRY(split(s, halved, gone, rng));
     return clv_partition_adopt(s, &moved);
 }
 
-/* --- many moves, one by one or, where that takes longer than all sums afresh, together --- */
+/* --- many moves, some at a time or, where that takes longer than all sums afresh, together --- */
 
 static bool moves_together(const clv_partition *s) {
     clv_affinity_info info;
@@ -99,44 +100,45 @@ static void begin_moves(clv_partition *s) {
     memcpy(s->wanted, s->labels, (size_t)s->problem->n * sizeof *s->wanted);
 }
 
-static clv_status move(clv_partition *s, int64_t i, int32_t to) {
-    if (!moves_together(s)) {
-        CLV_TRY(clv_partition_move(s, i, to));
-        return clv_partition_poll(s);
-    }
+/* Object i, the `at`-th of s->moved, is to go to cluster `to`. */
+static void want(clv_partition *s, int64_t at, int64_t i, int32_t to) {
     s->size[s->wanted[i]]--;
     s->size[to]++;
     s->wanted[i] = to;
-    return CLV_OK;
+    s->moved[at] = i;
 }
 
-static clv_status end_moves(clv_partition *s) {
-    int64_t moved;
+static clv_status end_moves(clv_partition *s, int64_t count) {
+    enum { AT_ONCE = 16 };
     if (moves_together(s)) {
-        return clv_partition_adopt(s, &moved);
+        return clv_partition_adopt(s, &count);
     }
-    clv_partition_measure(s);
-    return CLV_OK;
+    for (int64_t m = 0; m < count; m += AT_ONCE) {
+        int64_t some = count - m < AT_ONCE ? count - m : AT_ONCE;
+        CLV_TRY(clv_partition_carry_out(s, s->moved + m, some));
+        CLV_TRY(clv_partition_poll(s, some));
+    }
+    return clv_partition_measure(s);
 }
 
 /* Between 2 % and 12 % of the objects. */
 static clv_status scatter(clv_partition *s, clv_rng *rng) {
     const clv_ncut_problem *p = s->problem;
     double share = 0.02 + 0.1 * clv_rng_uniform(rng);
+    int64_t moved = 0;
     begin_moves(s);
     for (int64_t i = 0; i < p->n; i++) {
         if (s->labels[i] >= 0 && clv_rng_uniform(rng) < share && s->size[s->labels[i]] > 1) {
-            int32_t to = other(rng, p->k, s->labels[i]);
-            CLV_TRY(move(s, i, to));
+            want(s, moved++, i, other(rng, p->k, s->labels[i]));
         }
     }
-    return end_moves(s);
+    return end_moves(s, moved);
 }
 
 /* Up to half of a cluster of mean size. */
 static clv_status capture(clv_partition *s, clv_rng *rng) {
     const clv_ncut_problem *p = s->problem;
-    int64_t center = any_object(s, rng), most = p->n / p->k / 2 + 1, similar = 0;
+    int64_t center = any_object(s, rng), most = p->n / p->k / 2 + 1, similar = 0, moved = 0;
     int32_t to = other(rng, p->k, s->labels[center]);
     CLV_TRY(clv_affinity_column(p->affinity, center, s->column));
     s->column[center] = INFINITY;
@@ -151,10 +153,10 @@ static clv_status capture(clv_partition *s, clv_rng *rng) {
     for (int64_t m = 0; m < count; m++) {
         int64_t i = s->picked[m];
         if (s->labels[i] != to && s->labels[i] >= 0 && s->size[s->labels[i]] > 1) {
-            CLV_TRY(move(s, i, to));
+            want(s, moved++, i, to);
         }
     }
-    return end_moves(s);
+    return end_moves(s, moved);
 }
 
 clv_status clv_kick(clv_partition *s, clv_rng *rng) {

@@ -7,10 +7,12 @@
  *
  * A bout is one kick of clusters and so many of regions as cost as much. All start from where the search stands, so
  * that threads can share them; few gain anything. What these have moved is then moved one after another on what there
- * is by then, and kept where the cut is still lower. So a bout comes to the same on any number of threads.
+ * is by then, and kept where the cut is still lower. So a bout comes to the same on any number of threads, and of
+ * ranks, which share its kicks and tell each other of those that gain.
  *
  * A round is so many bouts as look at several times n objects, so that the passes over all objects at its end do not
  * count. */
+#include "base/ranks.h"
 #include "methods/ncut/ncut.h"
 
 #include <math.h>
@@ -19,7 +21,7 @@
 
 enum { MOST_REGION = 256, TRIES = 16 };
 /* Kicks of regions in a bout: in the first one, and at most. From so many objects on, threads share a bout. */
-enum { FIRST_REGIONS = 16, MOST_REGIONS = 1024, LEAST_SHARED = 128 };
+enum { FIRST_REGIONS = 16, MOST_REGIONS = 1024, LEAST_SHARED = 128, WORTH_RANKS = 4096 };
 /* Kicks touch little: up to so many count as one, one and one more for each SPAN objects. On a small graph fewer try
  * all that there is to try, and the rest of the time would be spent on the last tenths of a percent. A round looks at
  * so many times n objects. */
@@ -183,10 +185,9 @@ static clv_status attempt(kick *t, clv_hand *h, const clv_partition *from) {
 }
 
 /* Those that gain something, one after another. */
-static clv_status carry_out(clv_local *l, kick *kicks, int64_t count) {
+static void carry_out(clv_local *l, const kick *kicks, int64_t count) {
     clv_hand *h = &l->hand[0];
     for (int64_t t = 0; t < count; t++) {
-        CLV_TRY(kicks[t].status);
         *(kicks[t].of_clusters ? &l->cluster_work : &l->region_work) += kicks[t].looked;
         if (kicks[t].moved) {
             clv_hand_stand(h, l->s);
@@ -199,12 +200,145 @@ static clv_status carry_out(clv_local *l, kick *kicks, int64_t count) {
     }
     l->bouts++;
     l->regions += count - 1;
+}
+
+/* --- bouts that ranks share --- */
+
+static bool is_shared_out(const clv_local *l) {
+    return l->s->problem->n >= WORTH_RANKS && clv_is_shared(l->s->problem->ctx);
+}
+
+/* The kicks of rank r: those whose middle lies in its part of what a bout costs. The first, of clusters, costs as much
+ * as all others together, or as it did so far. */
+static void kicks_of(const clv_local *l, int rank, int64_t count, int64_t *first, int64_t *last) {
+    double whole = l->bouts > 0 ? (double)l->cluster_work / (double)l->bouts : 1;
+    double each = l->regions > 0 ? (double)l->region_work / (double)l->regions : 1 / (double)FIRST_REGIONS;
+    double part = (whole + each * (double)(count - 1)) / clv_rank_count(l->s->problem->ctx);
+    int64_t *ends[2] = {first, last};
+    for (int side = 0; side < 2; side++) {
+        double at = part * (rank + side);
+        int64_t t = at <= whole / 2 ? 0 : 1 + (int64_t)fmax(ceil((at - whole) / each - 0.5), 0);
+        *ends[side] = t < count ? t : count;
+    }
+    *last = rank + 1 < clv_rank_count(l->s->problem->ctx) ? *last : count;
+}
+
+/* What a kick has come to, before the objects that it has moved, and these. */
+typedef struct finding {
+    int64_t looked, count; /* count -1: it gains nothing */
+} finding;
+typedef struct placing {
+    int32_t object, label;
+} placing;
+
+static clv_status tell_findings(const clv_local *l, clv_status status, kick *kicks, int64_t count, finding *found,
+                                int64_t *bytes) {
+    clv_context *ctx = l->s->problem->ctx;
+    int ranks = clv_rank_count(ctx);
+    int64_t first, last;
+    for (int q = 0; q < ranks; q++) {
+        kicks_of(l, q, count, &first, &last);
+        bytes[q] = (last - first) * (int64_t)sizeof *found;
+        bytes[ranks + q] = first * (int64_t)sizeof *found;
+    }
+    for (int64_t t = 0; t < count; t++) {
+        found[t] = (finding){kicks[t].looked, kicks[t].moved ? kicks[t].count : -1};
+    }
+    return clv_gather_bytes(ctx, status, found, bytes, bytes + ranks);
+}
+
+/* Objects that kicks of others have moved, from `all`, where those of kick t follow those before it. */
+static clv_status take_findings(clv_context *ctx, kick *kicks, int64_t count, const finding *found,
+                                const placing *all) {
+    for (int64_t t = 0; t < count; t++) {
+        kick *one = &kicks[t];
+        one->looked = found[t].looked;
+        if (found[t].count >= 0 && !one->moved) {
+            one->count = found[t].count;
+            one->moved = CLV_NEW(ctx, int64_t, one->count);
+            one->labels = CLV_NEW(ctx, int32_t, one->count);
+            if (!one->moved || !one->labels) {
+                return CLV_ENOMEM;
+            }
+            for (int64_t m = 0; m < one->count; m++) {
+                one->moved[m] = all[m].object;
+                one->labels[m] = all[m].label;
+            }
+        }
+        all += found[t].count > 0 ? found[t].count : 0;
+    }
     return CLV_OK;
+}
+
+static clv_status tell_placings(const clv_local *l, clv_status status, const kick *kicks, int64_t count,
+                                const finding *found, placing *all, int64_t *bytes) {
+    clv_context *ctx = l->s->problem->ctx;
+    int ranks = clv_rank_count(ctx);
+    int64_t first, last, at = 0;
+    for (int q = 0; q < ranks; q++) {
+        kicks_of(l, q, count, &first, &last);
+        bytes[ranks + q] = at * (int64_t)sizeof *all;
+        for (int64_t t = first; t < last; t++) {
+            for (int64_t m = 0; all && kicks[t].moved && m < kicks[t].count; m++) {
+                all[at + m] = (placing){(int32_t)kicks[t].moved[m], kicks[t].labels[m]};
+            }
+            at += found[t].count > 0 ? found[t].count : 0;
+        }
+        bytes[q] = at * (int64_t)sizeof *all - bytes[ranks + q];
+    }
+    return clv_gather_bytes(ctx, status, all, bytes, bytes + ranks);
+}
+
+static clv_status exchange(const clv_local *l, clv_status status, kick *kicks, int64_t count) {
+    clv_context *ctx = l->s->problem->ctx;
+    clv_kept kept = {.ctx = ctx};
+    finding *found = CLV_TAKE(&kept, finding, count);
+    int64_t *bytes = CLV_TAKE(&kept, int64_t, 2 * clv_rank_count(ctx)), moved = 0;
+    placing *all = NULL;
+    status = kept.status < 0 ? clv_meet(ctx, 0, kept.status) : tell_findings(l, status, kicks, count, found, bytes);
+    for (int64_t t = 0; status == CLV_OK && t < count; t++) {
+        moved += found[t].count > 0 ? found[t].count : 0;
+    }
+    if (status == CLV_OK && moved > 0) {
+        all = CLV_TAKE(&kept, placing, moved);
+        status = tell_placings(l, kept.status, kicks, count, found, all, bytes);
+    }
+    if (status == CLV_OK) {
+        status = take_findings(ctx, kicks, count, found, all);
+    }
+    clv_free_kept(&kept);
+    return status;
+}
+
+/* Every kick of the bout, or those of this rank, and what the others found. */
+static clv_status attempt_all(clv_local *l, kick *kicks, int64_t count) {
+    clv_partition *s = l->s;
+    clv_context *ctx = s->problem->ctx;
+    int team = clv_team(s->threads);
+    bool shared = is_shared_out(l);
+    int64_t first = 0, last = count;
+    clv_status status = CLV_OK;
+    if (shared) {
+        kicks_of(l, clv_ranks_of(ctx)->with.rank, count, &first, &last);
+        clv_own_clock_begin(ctx);
+    }
+#pragma omp parallel for num_threads(team < l->hands ? team : l->hands)                                                \
+    schedule(dynamic, 1) if (s->problem->n >= LEAST_SHARED)
+    for (int64_t t = first; t < last; t++) {
+        kicks[t].status = attempt(&kicks[t], &l->hand[omp_get_thread_num()], s);
+    }
+    for (int64_t t = first; t < last && status == CLV_OK; t++) {
+        status = kicks[t].status;
+    }
+    if (shared) {
+        clv_own_clock_end(ctx);
+        status = exchange(l, status, kicks, count);
+    }
+    return status;
 }
 
 clv_status clv_local_bout(clv_local *l, clv_rng *rng, int64_t count) {
     clv_partition *s = l->s;
-    int team = clv_team(s->threads);
     kick *kicks = CLV_NEW0(s->problem->ctx, kick, count);
     if (!kicks) {
         return CLV_ENOMEM;
@@ -213,12 +347,10 @@ clv_status clv_local_bout(clv_local *l, clv_rng *rng, int64_t count) {
         kicks[t].rng = clv_rng_stream(clv_rng_next(rng), 0);
         kicks[t].of_clusters = t == 0;
     }
-#pragma omp parallel for num_threads(team < l->hands ? team : l->hands)                                                \
-    schedule(dynamic, 1) if (s->problem->n >= LEAST_SHARED)
-    for (int64_t t = 0; t < count; t++) {
-        kicks[t].status = attempt(&kicks[t], &l->hand[omp_get_thread_num()], s);
+    clv_status status = attempt_all(l, kicks, count);
+    if (status == CLV_OK) {
+        carry_out(l, kicks, count);
     }
-    clv_status status = carry_out(l, kicks, count);
     for (int64_t t = 0; t < count; t++) {
         CLV_FREE_ALL(s->problem->ctx, kicks[t].moved, kicks[t].labels);
     }

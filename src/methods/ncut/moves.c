@@ -13,6 +13,7 @@
  *
  * A sweep costs O(n k) and a row of W for every move. Sums are measured anew after it, so that rounding does not
  * gather in N and V. When time ends it between two moves, the moves made stand. */
+#include "base/ranks.h"
 #include "kernels/kernels.h"
 #include "methods/ncut/ncut.h"
 
@@ -126,7 +127,7 @@ static void move(const factored *f, int64_t i, int32_t to) {
     int64_t rank = f->factor.cols;
     clv_kernels->f64.deduct(f->t + f->s->labels[i] * rank, row_of(f, i), rank);
     clv_kernels->f64.accumulate(f->t + to * rank, row_of(f, i), rank);
-    clv_partition_relabel(f->s, i, to);
+    clv_partition_relabel(f->s, i, to, clv_partition_sum(f->s, i, f->s->labels[i]), clv_partition_sum(f->s, i, to));
 }
 
 /* The objects first..first + count - 1 in turn. */
@@ -185,26 +186,88 @@ static int64_t first_to_move(const clv_partition *s, const rule *by, int64_t fro
     return from;
 }
 
-/* The same up to n. Where few move, threads look ahead: until one moves, nothing changes for the others. */
+/* The same by threads: until one moves, nothing changes for the others. */
+static int64_t look_ahead(const clv_partition *s, const rule *by, int64_t from, int64_t end) {
+    int64_t found = end;
+#pragma omp parallel for num_threads(clv_team(threads_for(s, end - from))) schedule(static) reduction(min : found)
+    for (int64_t i = from; i < end; i += AT_ONCE) {
+        int64_t last = end - i < AT_ONCE ? end : i + AT_ONCE;
+        int64_t first = i < found ? first_to_move(s, by, i, last) : last;
+        found = first < last && first < found ? first : found;
+    }
+    return found;
+}
+
+/* The same up to n. */
 static int64_t next_to_move(const clv_partition *s, const rule *by, int64_t from, int64_t *span) {
     int64_t n = s->problem->n, found = from, end = from;
     while (found == end && end < n) {
         from = end;
         end = n - from < *span ? n : from + *span;
-        found = end;
-#pragma omp parallel for num_threads(clv_team(threads_for(s, end - from))) schedule(static) reduction(min : found)
-        for (int64_t i = from; i < end; i += AT_ONCE) {
-            int64_t last = end - i < AT_ONCE ? end : i + AT_ONCE;
-            int64_t first = i < found ? first_to_move(s, by, i, last) : last;
-            found = first < last && first < found ? first : found;
-        }
+        found = look_ahead(s, by, from, end);
         *span = found < end ? AT_ONCE : *span < MOST_AT_ONCE ? 4 * *span : *span;
     }
     return found;
 }
 
+/* --- sweeps that ranks share ---
+ *
+ * The rank that has a block of objects moves them, for all that it has the sums of, and tells the others of it a few
+ * moves at a time. These follow while it goes on. Where nothing moves, each rank looks at its own objects. */
+
+/* Objects of one block from *at on, and what was moved of them. */
+static clv_status move_in_block(clv_partition *s, const rule *by, int64_t *at, int64_t *moved) {
+    const clv_ncut_problem *p = s->problem;
+    int64_t block = (*at / CLV_SHARE + 1) * CLV_SHARE, end = block < p->n ? block : p->n, i = *at;
+    clv_told told = {.next = end};
+    clv_status status = CLV_OK;
+    if (i >= s->first && i < s->last) {
+        while (status == CLV_OK && told.count < CLV_TOLD_MOVES && (i = first_to_move(s, by, i, end)) < end) {
+            status = clv_own_move(s, i, best_of(s, i, by), &told);
+            told.next = ++i;
+        }
+        told.next = told.count < CLV_TOLD_MOVES ? end : told.next;
+    }
+    CLV_TRY(clv_tell_moves(s, status, clv_owner_of(p->ctx, p->n, CLV_SHARE, *at), &told));
+    *at = told.next;
+    *moved = told.count;
+    return CLV_OK;
+}
+
+/* The first object from `from` on, before `end`, that moves: by the ranks, each for its own. */
+static clv_status look_ahead_shared(const clv_partition *s, const rule *by, int64_t from, int64_t end, int64_t *found) {
+    int64_t first = from > s->first ? from : s->first, last = end < s->last ? end : s->last;
+    int64_t here = first < last ? look_ahead(s, by, first, last) : last;
+    *found = first < last && here < last ? here : end;
+    return clv_agree_least(s->problem->ctx, found);
+}
+
+static clv_status sweep_shared(clv_partition *s, const rule *by, int64_t *moved) {
+    int64_t n = s->problem->n, at = 0, span = CLV_SHARE, some;
+    clv_status status = CLV_OK;
+    *moved = 0;
+    while (status == CLV_OK && at < n) {
+        if (span > CLV_SHARE) { /* nobody has moved for a while */
+            int64_t end = n - at < span ? n : at + span;
+            CLV_TRY(look_ahead_shared(s, by, at, end, &at));
+            span = at < end ? CLV_SHARE : n;
+        } else {
+            CLV_TRY(move_in_block(s, by, &at, &some));
+            *moved += some;
+            span = some > 0 ? span : 4 * span;
+            status = clv_partition_poll(s, some);
+        }
+    }
+    CLV_TRY(clv_partition_measure(s));
+    s->measured = true;
+    return status;
+}
+
 /* After more moves than pay, those on a factor go on without the sums. */
 static clv_status sweep(clv_partition *s, const rule *by, int64_t *moved) {
+    if (s->shared) {
+        return sweep_shared(s, by, moved);
+    }
     int64_t few = clv_partition_few_moves(s->problem);
     clv_matrix factor;
     bool factored = clv_affinity_factor(s->problem->affinity, &factor);
@@ -213,13 +276,13 @@ static clv_status sweep(clv_partition *s, const rule *by, int64_t *moved) {
     *moved = 0;
     while (status == CLV_OK && (i = next_to_move(s, by, i + 1, &span)) < s->problem->n) {
         CLV_TRY(clv_partition_move(s, i, best_of(s, i, by)));
-        status = clv_partition_poll(s);
+        status = clv_partition_poll(s, 1);
         (*moved)++;
         if (factored && *moved > few) {
             return sweep_by_factor(s, &factor, i + 1, by, moved);
         }
     }
-    clv_partition_measure(s);
+    CLV_TRY(clv_partition_measure(s));
     s->measured = true;
     return status;
 }
@@ -242,9 +305,10 @@ clv_status clv_finc_sweep(clv_partition *s, int64_t *moved) {
 
 clv_status clv_finc_step(clv_partition *s, int64_t *moved) {
     rule by = {best_transformed, transform_of(s)};
-    for (int64_t i = 0; i < s->problem->n; i++) {
+    for (int64_t i = s->first; i < s->last; i++) {
         s->wanted[i] = best_of(s, i, &by);
     }
+    CLV_TRY(clv_gather_wanted(s));
     CLV_TRY(clv_keep_clusters(s));
     return clv_partition_adopt(s, moved);
 }

@@ -5,6 +5,7 @@
  *   spectral.c   eigenpairs of the normalized affinity, their rounding to labels, the bound, the choice of k
  *   fpc.c        a step of fractional programming (FPC)
  *   moves.c      sweeps of single moves: exact (FCD, the polish), by the quadratic transform (FINC), by Dinkelbach's
+ *   owners.c     what ranks tell each other of objects that each of them has, and moves
  *   kicks.c      perturbations of a local optimum (iterated local search)
  *   local.c      polish on sparse graphs, by what was touched
  *   local_kicks.c  search on sparse graphs, by kicks that threads share
@@ -103,6 +104,9 @@ typedef struct clv_partition {
     bool fresh;               /* sums and value are those of an exact pass for the labels: no move was made since */
     bool away;                /* the next step does not look at the sums: they may stay with the affinity */
     void *kept;               /* where they do, and those here are old; NULL: they are here */
+    bool shared;              /* by ranks: each of them follows the sums of its own objects, */
+    int64_t first, last;      /* first..last - 1; without others, of all */
+    bool parted;              /* and has done so: those of other ranks' objects are old */
 } clv_partition;
 
 clv_status clv_partition_new(const clv_ncut_problem *problem, int threads, clv_partition *out);
@@ -116,19 +120,26 @@ void clv_partition_pass(clv_partition *s, bool sums, clv_archive *archive);
 /* The sizes that these labels give. */
 void clv_partition_count(clv_partition *s, const int32_t *labels);
 /* Volumes and objective from labels and sums; from labels alone, summed degrees included. */
-void clv_partition_measure(clv_partition *s);
+clv_status clv_partition_measure(clv_partition *s);
 clv_status clv_partition_refresh(clv_partition *s);
-/* The sums are here again. */
+/* All sums are here again. */
 clv_status clv_partition_bring_back(clv_partition *s);
 /* Labels become `wanted`, the sums follow by moves or afresh, whichever is less work; then measure. */
 clv_status clv_partition_adopt(clv_partition *s, int64_t *moved);
-/* Move one object; volumes and sums follow, the objective does not. Without the sums: clv_partition_relabel. */
+/* Labels of these objects, distinct ones, become `wanted`, and the sums follow in their order; the rest does not. */
+clv_status clv_partition_carry_out(clv_partition *s, const int64_t *objects, int64_t count);
+/* Move one object; volumes and sums follow, the objective does not. Without the sums: clv_partition_relabel, where
+ * those of the object to the clusters that it leaves and enters are as given. */
 clv_status clv_partition_move(clv_partition *s, int64_t i, int32_t to);
-void clv_partition_relabel(clv_partition *s, int64_t i, int32_t to);
+void clv_partition_relabel(clv_partition *s, int64_t i, int32_t to, double left, double entered);
+/* Its sum to the members of c. */
+static inline double clv_partition_sum(const clv_partition *s, int64_t i, int32_t c) {
+    return s->sums[c * s->problem->n + i];
+}
 /* Up to so many moves cost less than all sums afresh. */
 int64_t clv_partition_few_moves(const clv_ncut_problem *p);
-/* After a move: whether to go on. */
-clv_status clv_partition_poll(const clv_partition *s);
+/* After so many moves: whether to go on. */
+clv_status clv_partition_poll(const clv_partition *s, int64_t moves);
 /* The decrease of ncut when object i goes to cluster `to`; clv_partition_leave is the part that does not depend on it.
  */
 double clv_partition_leave(const clv_partition *s, int64_t i);
@@ -196,6 +207,26 @@ clv_status clv_finc_step(clv_partition *s, int64_t *moved);        /* all at onc
 clv_status clv_dinkelbach_sweep(clv_partition *s, int64_t *moved); /* k = 2 */
 /* Of `wanted`: a cluster that would be empty keeps the member that loses least by staying, by the score of FPC. */
 clv_status clv_keep_clusters(clv_partition *s);
+
+/* --- owners.c: of several ranks, the one that has an object moves it --- */
+
+/* Moves of one rank, as the others are told of them. */
+enum { CLV_TOLD_MOVES = 64 };
+typedef struct clv_told {
+    int64_t next, count; /* objects before `next` have been looked at */
+    struct {
+        int32_t object, to;
+        double left, entered; /* its sums to the clusters that it leaves and enters */
+    } moves[CLV_TOLD_MOVES];
+} clv_told;
+/* The rank that has object i moves it, and notes it. */
+clv_status clv_own_move(clv_partition *s, int64_t i, int32_t to, clv_told *told);
+/* Rank `owner` has moved these, with `status`: so do the others. */
+clv_status clv_tell_moves(clv_partition *s, clv_status status, int owner, clv_told *told);
+/* The labels that each rank wants for its objects are what all of them want. */
+clv_status clv_gather_wanted(clv_partition *s);
+/* Of every object the sum to its own cluster, into s->column. */
+clv_status clv_gather_own_sums(clv_partition *s);
 
 /* --- kicks.c: a random change that a polish does not simply undo --- */
 clv_status clv_kick(clv_partition *s, clv_rng *rng);

@@ -5,6 +5,7 @@
  *   b gets i:   N_b' = N_b + 2 S_bi + w_ii,  V_b' = V_b + d_i
  *
  * A cluster without volume counts N_c / V_c = 0. Memory: S, k n doubles. */
+#include "base/ranks.h"
 #include "kernels/kernels.h"
 #include "methods/ncut/ncut.h"
 
@@ -34,6 +35,7 @@ clv_status clv_partition_new(const clv_ncut_problem *problem, int threads, clv_p
     }
     out->picked = out->moved + n;
     out->second = out->column + n;
+    out->shared = clv_affinity_shares_moves(problem->affinity, &out->first, &out->last);
     return CLV_OK;
 }
 
@@ -43,8 +45,13 @@ static void let_go(clv_partition *s) {
 }
 
 clv_status clv_partition_bring_back(clv_partition *s) {
-    clv_status status = s->kept ? clv_affinity_kept_back(s->problem->affinity, s->kept, s->sums) : CLV_OK;
+    const clv_ncut_problem *p = s->problem;
+    clv_status status = s->kept ? clv_affinity_kept_back(p->affinity, s->kept, s->sums) : CLV_OK;
     let_go(s);
+    if (s->parted) {
+        CLV_TRY(clv_gather_columns(p->ctx, status, s->sums, p->k, p->n, CLV_SHARE, 0, p->n));
+        s->parted = false;
+    }
     return status;
 }
 
@@ -65,13 +72,17 @@ size_t clv_partition_memory(int64_t n, int64_t k) {
 
 void clv_partition_copy(clv_partition *to, const clv_partition *from) {
     size_t n = (size_t)from->problem->n, k = (size_t)from->problem->k;
+    size_t first = (size_t)from->first, own = (size_t)from->last - first;
     memcpy(to->labels, from->labels, n * sizeof *to->labels);
-    memcpy(to->sums, from->sums, n * k * sizeof *to->sums);
+    for (size_t c = 0; c < k; c++) {
+        memcpy(to->sums + c * n + first, from->sums + c * n + first, own * sizeof *to->sums);
+    }
     memcpy(to->volume, from->volume, k * sizeof *to->volume);
     memcpy(to->within, from->within, k * sizeof *to->within);
     memcpy(to->size, from->size, k * sizeof *to->size);
     to->value = from->value;
     to->fresh = from->fresh;
+    to->parted = from->shared;
 }
 
 void clv_partition_pass(clv_partition *s, bool sums, clv_archive *archive) {
@@ -84,6 +95,7 @@ void clv_partition_pass(clv_partition *s, bool sums, clv_archive *archive) {
     clv_pass_reals(archive, s->within, p->k);
     clv_pass_real(archive, &s->value);
     s->fresh = s->fresh && !archive->loading;
+    s->parted = s->parted && !archive->loading;
     if (!archive->loading || archive->status < 0) {
         return;
     }
@@ -145,13 +157,14 @@ static void measure_part(const clv_partition *s, int64_t from, int64_t to, doubl
         int32_t c = s->labels[i];
         if (c >= 0) {
             volume[c] += s->problem->degree[i];
-            within[c] += s->kept ? s->column[i] : s->sums[c * n + i];
+            within[c] += s->kept || s->parted ? s->column[i] : s->sums[c * n + i];
         }
     }
 }
 
-void clv_partition_measure(clv_partition *s) {
+clv_status clv_partition_measure(clv_partition *s) {
     int64_t n = s->problem->n, k = s->problem->k;
+    CLV_TRY(s->parted ? clv_gather_own_sums(s) : CLV_OK);
     clv_partition_count(s, s->labels);
     memset(s->volume, 0, (size_t)k * sizeof *s->volume);
     memset(s->within, 0, (size_t)k * sizeof *s->within);
@@ -174,6 +187,7 @@ void clv_partition_measure(clv_partition *s) {
         association += clv_ratio(s->within[c], s->volume[c]);
     }
     s->value = ((double)k - association) / 2;
+    return CLV_OK;
 }
 
 /* An object's similarity to all clusters is its degree. */
@@ -193,14 +207,14 @@ static void take_degrees(const clv_partition *s) {
 clv_status clv_partition_refresh(clv_partition *s) {
     const clv_ncut_problem *p = s->problem;
     let_go(s);
+    s->parted = false;
     CLV_TRY((s->rough ? clv_affinity_rough_sums : clv_affinity_group_sums)(p->affinity, s->labels, p->k, s->sums,
                                                                            s->threads));
     if (p->summed_degrees) {
         take_degrees(s);
     }
-    clv_partition_measure(s);
     s->fresh = !s->rough;
-    return CLV_OK;
+    return clv_partition_measure(s);
 }
 
 /* --- many moves at once --- */
@@ -239,17 +253,30 @@ static int64_t list_movers(clv_partition *s) {
     return count;
 }
 
-/* The sums follow the first `count` of s->moved; of those that stay away, column has what objects have of their own. */
-static clv_status follow(clv_partition *s, int64_t count) {
+/* The sums follow these objects; of sums that stay away, column has what objects have of their own. */
+static clv_status follow(clv_partition *s, const int64_t *objects, int64_t count) {
     const clv_ncut_problem *p = s->problem;
     if (s->away && !s->kept) {
         CLV_TRY(clv_affinity_keep(p->affinity, p->k, s->sums, p->degree, &s->kept));
     }
     if (s->kept) {
-        return clv_affinity_kept_follow(p->affinity, s->kept, s->moved, s->labels, s->wanted, count, s->column);
+        return clv_affinity_kept_follow(p->affinity, s->kept, objects, s->labels, s->wanted, count, s->column);
     }
-    return (s->rough ? clv_affinity_rough_moves : clv_affinity_move_many)(p->affinity, s->moved, s->labels, s->wanted,
+    if (s->shared) {
+        s->parted = true;
+        return clv_affinity_move_own(p->affinity, objects, s->labels, s->wanted, count, s->sums, s->threads);
+    }
+    return (s->rough ? clv_affinity_rough_moves : clv_affinity_move_many)(p->affinity, objects, s->labels, s->wanted,
                                                                           count, s->sums, s->threads);
+}
+
+clv_status clv_partition_carry_out(clv_partition *s, const int64_t *objects, int64_t count) {
+    s->fresh = s->fresh && count == 0;
+    CLV_TRY(follow(s, objects, count));
+    for (int64_t m = 0; m < count; m++) {
+        s->labels[objects[m]] = s->wanted[objects[m]];
+    }
+    return CLV_OK;
 }
 
 clv_status clv_partition_adopt(clv_partition *s, int64_t *moved) {
@@ -260,13 +287,8 @@ clv_status clv_partition_adopt(clv_partition *s, int64_t *moved) {
         memcpy(s->labels, s->wanted, (size_t)p->n * sizeof *s->labels);
         return clv_partition_refresh(s);
     }
-    s->fresh = s->fresh && count == 0;
-    CLV_TRY(follow(s, count));
-    for (int64_t m = 0; m < count; m++) {
-        s->labels[s->moved[m]] = s->wanted[s->moved[m]];
-    }
-    clv_partition_measure(s);
-    return CLV_OK;
+    CLV_TRY(clv_partition_carry_out(s, s->moved, count));
+    return clv_partition_measure(s);
 }
 
 /* --- one move --- */
@@ -285,19 +307,19 @@ double clv_enter_gain(const clv_partition *s, int64_t i, int32_t to, double sum)
 }
 
 double clv_partition_leave(const clv_partition *s, int64_t i) {
-    return clv_leave_gain(s, i, s->sums[s->labels[i] * s->problem->n + i]);
+    return clv_leave_gain(s, i, clv_partition_sum(s, i, s->labels[i]));
 }
 
 double clv_partition_enter(const clv_partition *s, int64_t i, int32_t to) {
-    return clv_enter_gain(s, i, to, s->sums[to * s->problem->n + i]);
+    return clv_enter_gain(s, i, to, clv_partition_sum(s, i, to));
 }
 
-void clv_partition_relabel(clv_partition *s, int64_t i, int32_t to) {
+void clv_partition_relabel(clv_partition *s, int64_t i, int32_t to, double left, double entered) {
     const clv_ncut_problem *p = s->problem;
     s->fresh = false;
     int32_t from = s->labels[i];
-    s->within[from] += p->diagonal[i] - 2 * s->sums[from * p->n + i];
-    s->within[to] += p->diagonal[i] + 2 * s->sums[to * p->n + i];
+    s->within[from] += p->diagonal[i] - 2 * left;
+    s->within[to] += p->diagonal[i] + 2 * entered;
     s->volume[from] -= p->degree[i];
     s->volume[to] += p->degree[i];
     s->size[from]--;
@@ -307,13 +329,13 @@ void clv_partition_relabel(clv_partition *s, int64_t i, int32_t to) {
 
 clv_status clv_partition_move(clv_partition *s, int64_t i, int32_t to) {
     int32_t from = s->labels[i];
-    clv_partition_relabel(s, i, to);
+    clv_partition_relabel(s, i, to, clv_partition_sum(s, i, from), clv_partition_sum(s, i, to));
     return clv_affinity_move(s->problem->affinity, i, from, to, s->sums);
 }
 
-clv_status clv_partition_poll(const clv_partition *s) {
+clv_status clv_partition_poll(const clv_partition *s, int64_t moves) {
     clv_context *ctx = s->problem->ctx;
-    return clv_worked(ctx, s->problem->n) ? clv_stop_failure(ctx, "moving objects") : CLV_OK;
+    return clv_worked(ctx, moves * s->problem->n) ? clv_stop_failure(ctx, "moving objects") : CLV_OK;
 }
 
 /* --- the certificate --- */
@@ -355,6 +377,7 @@ static bool may_leave(const clv_partition *s, int64_t i) {
 
 clv_status clv_partition_gain(clv_partition *s, double *out) {
     int64_t n = s->problem->n;
+    CLV_TRY(clv_partition_bring_back(s));
     double best = -DBL_MAX; /* what compilers start a max reduction from is this or -INFINITY */
 #pragma omp parallel for num_threads(clv_team(s->threads)) if (clv_partition_is_large(s)) reduction(max : best)
     for (int64_t i = 0; i < n; i++) {

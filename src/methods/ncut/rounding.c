@@ -8,7 +8,8 @@
  *
  * Both alternate between an assignment of all points to k directions or centers and k sums over the points, O(n k^2)
  * together: one loop serves both. Points are stored one coordinate per row, so that the inner loops run over points.
- * Threads share fixed chunks of the points, and sums over chunks are added in order. */
+ * Threads share fixed chunks of the points, and so do ranks; sums over chunks are added in order. */
+#include "base/ranks.h"
 #include "methods/ncut/ncut.h"
 
 #include <cblas.h>
@@ -133,20 +134,42 @@ static bool is_large(const cloud *w) {
     return w->m * w->k * w->k >= 1 << 21;
 }
 
-/* Partial sums of the chunks into the first `count` of `total`, in order. */
-static void add_chunks(cloud *w, int64_t count) {
-    memcpy(w->total, w->partial, (size_t)count * sizeof *w->total);
-    for (int64_t q = 1; q < w->chunks; q++) {
-        for (int64_t e = 0; e < count; e++) {
-            w->total[e] += w->partial[q * w->stride + e];
-        }
+/* The chunks of this rank: all of them, if what there is to do is not worth sharing. */
+static void own_chunks(const cloud *w, int64_t *first, int64_t *last) {
+    *first = 0;
+    *last = w->chunks;
+    if (is_large(w)) {
+        clv_share(w->ctx, w->chunks, first, last);
     }
 }
 
-/* Every point to its best center; `total` follows. Returns the cost of all. */
-static double assign(cloud *w) {
+/* What ranks have of their points becomes everybody's. */
+static clv_status gather_points(const cloud *w, void *items, size_t size) {
+    return is_large(w) && clv_is_shared(w->ctx) ? clv_gather_items(w->ctx, CLV_OK, items, size, w->m, w->chunk)
+                                                : CLV_OK;
+}
+
+/* Partial sums of the chunks, `count` each, into `total`, in order. */
+static clv_status add_chunks(cloud *w, int64_t count) {
+    size_t bytes = (size_t)count * sizeof *w->total;
+    if (is_large(w) && clv_is_shared(w->ctx)) {
+        CLV_TRY(clv_gather_items(w->ctx, CLV_OK, w->partial, bytes, w->chunks, 1));
+    }
+    memcpy(w->total, w->partial, bytes);
+    for (int64_t q = 1; q < w->chunks; q++) {
+        for (int64_t e = 0; e < count; e++) {
+            w->total[e] += w->partial[q * count + e];
+        }
+    }
+    return CLV_OK;
+}
+
+/* Every point to its best center; `total` follows, with the cost of all. Labels and costs are those of own points. */
+static clv_status assign(cloud *w, double *cost) {
+    int64_t first, last;
+    own_chunks(w, &first, &last);
 #pragma omp parallel for num_threads(clv_team(w->threads)) schedule(static) if (is_large(w))
-    for (int64_t q = 0; q < w->chunks; q++) {
+    for (int64_t q = first; q < last; q++) {
         int64_t end = (q + 1) * w->chunk < w->m ? (q + 1) * w->chunk : w->m;
         double *sums = w->partial + q * w->stride;
         memset(sums, 0, (size_t)w->stride * sizeof *sums);
@@ -156,8 +179,9 @@ static double assign(cloud *w) {
             add_tile(w, at, length, sums);
         }
     }
-    add_chunks(w, w->stride);
-    return w->total[w->stride - 1];
+    CLV_TRY(add_chunks(w, w->stride));
+    *cost = w->total[w->stride - 1];
+    return CLV_OK;
 }
 
 /* --- k-means --- */
@@ -169,14 +193,16 @@ static void take_point(const cloud *w, int64_t j, double *center) {
 }
 
 /* The sum of the costs if the candidates were added, one at a time: total[t]. With one candidate and `keep`, it is. */
-static void price_candidates(cloud *w, const int64_t *candidate, int64_t count, bool keep) {
+static clv_status price_candidates(cloud *w, const int64_t *candidate, int64_t count, bool keep) {
+    int64_t first, last;
+    own_chunks(w, &first, &last);
     for (int64_t t = 0; t < count; t++) {
         take_point(w, candidate[t], w->small + t * w->k);
     }
 #pragma omp parallel for num_threads(clv_team(w->threads)) schedule(static) if (is_large(w))
-    for (int64_t q = 0; q < w->chunks; q++) {
+    for (int64_t q = first; q < last; q++) {
         int64_t end = (q + 1) * w->chunk < w->m ? (q + 1) * w->chunk : w->m;
-        double cost[TILE], *sums = w->partial + q * w->stride;
+        double cost[TILE], *sums = w->partial + q * count;
         memset(sums, 0, (size_t)count * sizeof *sums);
         for (int64_t at = q * w->chunk; at < end; at += TILE) {
             int64_t length = end - at < TILE ? end - at : TILE;
@@ -190,7 +216,8 @@ static void price_candidates(cloud *w, const int64_t *candidate, int64_t count, 
             }
         }
     }
-    add_chunks(w, count);
+    CLV_TRY(add_chunks(w, count));
+    return keep ? gather_points(w, w->near, sizeof *w->near) : CLV_OK;
 }
 
 /* A point drawn with probability proportional to its cost, any where all are 0; the costs add up to `sum`. */
@@ -200,7 +227,7 @@ static int64_t draw_point(const cloud *w, double sum, clv_rng *rng) {
 }
 
 /* Greedy k-means++: of 2 + log k candidates the one that lowers the costs most. */
-static void seed_centers(cloud *w, clv_rng *rng) {
+static clv_status seed_centers(cloud *w, clv_rng *rng) {
     int64_t candidates = 2 + (int64_t)log((double)w->k), chosen = clv_rng_below(rng, w->m);
     int64_t candidate[MOST_CANDIDATES] = {0};
     candidates = candidates < w->k ? candidates : w->k;
@@ -210,14 +237,14 @@ static void seed_centers(cloud *w, clv_rng *rng) {
     for (int64_t c = 0;; c++) {
         take_point(w, chosen, w->center + c * w->k);
         if (c + 1 == w->k) {
-            return;
+            return CLV_OK;
         }
-        price_candidates(w, &chosen, 1, true);
+        CLV_TRY(price_candidates(w, &chosen, 1, true));
         double sum = w->total[0];
         for (int64_t t = 0; t < candidates; t++) {
             candidate[t] = draw_point(w, sum, rng);
         }
-        price_candidates(w, candidate, candidates, false);
+        CLV_TRY(price_candidates(w, candidate, candidates, false));
         int64_t best = 0;
         for (int64_t t = 1; t < candidates; t++) {
             best = w->total[t] < w->total[best] ? t : best;
@@ -227,13 +254,16 @@ static void seed_centers(cloud *w, clv_rng *rng) {
 }
 
 /* Centers to the means; a center without points goes to the point that is the farthest from its own. */
-static void move_centers(cloud *w) {
+static clv_status move_centers(cloud *w) {
+    bool whole = false; /* the costs of all points are here */
     for (int64_t c = 0; c < w->k; c++) {
         double size = w->total[w->k * w->k + c];
         for (int64_t d = 0; d < w->k && size > 0; d++) {
             w->center[c * w->k + d] = w->total[c * w->k + d] / size;
         }
         if (size <= 0) {
+            CLV_TRY(whole ? CLV_OK : gather_points(w, w->near, sizeof *w->near));
+            whole = true;
             int64_t farthest = 0;
             for (int64_t j = 1; j < w->m; j++) {
                 farthest = w->near[j] > w->near[farthest] ? j : farthest;
@@ -242,20 +272,21 @@ static void move_centers(cloud *w) {
             take_point(w, farthest, w->center + c * w->k);
         }
     }
+    return CLV_OK;
 }
 
 /* From the centers that there are. */
-static double run_lloyd(cloud *w) {
-    double cost = assign(w);
+static clv_status run_lloyd(cloud *w, double *cost) {
+    CLV_TRY(assign(w, cost));
     for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
-        double before = cost;
-        move_centers(w);
-        cost = assign(w);
-        if (before - cost <= ENOUGH * before) {
+        double before = *cost;
+        CLV_TRY(move_centers(w));
+        CLV_TRY(assign(w, cost));
+        if (before - *cost <= ENOUGH * before) {
             break;
         }
     }
-    return cost;
+    return CLV_OK;
 }
 
 /* --- rotation --- */
@@ -299,11 +330,11 @@ static clv_status turn(cloud *w) {
 
 static clv_status run_rotation(cloud *w, clv_rng *rng, double *cost) {
     begin_rotation(w, rng);
-    *cost = assign(w);
+    CLV_TRY(assign(w, cost));
     for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
         double before = iteration > 0 ? *cost : HUGE_VAL; /* the first directions are no rotation: not comparable */
         CLV_TRY(turn(w));
-        *cost = assign(w);
+        CLV_TRY(assign(w, cost));
         if (before - *cost <= ENOUGH * fabs(*cost)) {
             break;
         }
@@ -326,8 +357,8 @@ static clv_status round_points(cloud *w, clv_rng *rng) {
             clv_blas_serial_end();
             CLV_TRY(status);
         } else {
-            seed_centers(w, rng);
-            cost = run_lloyd(w);
+            CLV_TRY(seed_centers(w, rng));
+            CLV_TRY(run_lloyd(w, &cost));
         }
         if (run == 0 || cost < least) {
             least = cost;
@@ -335,7 +366,7 @@ static clv_status round_points(cloud *w, clv_rng *rng) {
             memcpy(w->best_center, w->center, (size_t)(w->k * w->k) * sizeof *w->center);
         }
     }
-    return CLV_OK;
+    return gather_points(w, w->best, sizeof *w->best);
 }
 
 /* One point of each of `count` equal parts of all. */
@@ -356,6 +387,7 @@ static int64_t sample_size(const cloud *w) {
 
 /* The runs on a sample, then all points from the centers of the best. */
 static clv_status round_large(cloud *w, clv_rng *rng) {
+    double cost;
     cloud some;
     clv_status status = new_cloud(w->ctx, sample_size(w), w->k, w->runs, w->threads, &some);
     if (status == CLV_OK) {
@@ -364,8 +396,11 @@ static clv_status round_large(cloud *w, clv_rng *rng) {
     }
     if (status == CLV_OK) {
         memcpy(w->center, some.best_center, (size_t)(w->k * w->k) * sizeof *w->center);
-        run_lloyd(w);
+        status = run_lloyd(w, &cost);
+    }
+    if (status == CLV_OK) {
         memcpy(w->best, w->label, (size_t)w->m * sizeof *w->best);
+        status = gather_points(w, w->best, sizeof *w->best);
     }
     free_cloud(&some);
     return status;

@@ -1,5 +1,5 @@
-/* Similarities of new points to the objects: some rows are computed on a stream of their own while those before them are
- * on their way back, which takes longer, 8 bytes each. */
+/* Similarities of new points to the objects: some rows are computed on a stream of their own while those before them
+ * are on their way back, which takes longer, 8 bytes each. */
 #include "operator.cuh"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-/* The rough arithmetic of tensor.cuh as Hopper does it: four warps, a crew, multiply together by wgmma, at twice the rate
- * of mma.sync, 64 rows (16 a warp, in registers) against 64 columns, which lie in shared memory.
+/* The rough arithmetic of tensor.cuh as Hopper does it: four warps, a crew, multiply together by wgmma, at twice the
+ * rate of mma.sync, 64 rows (16 a warp, in registers) against 64 columns, which lie in shared memory.
  *
  * A block has 256 rows, of one to four crews, and passes over columns 64 at a time; these come by bulk copies, some
  * stages ahead, so that no crew waits for another. What a crew holds after a product lies as after mma.sync.
@@ -90,8 +90,7 @@ template <int CHUNKS, int EXTRA> struct column_pipe {
         if (threadIdx.x == 0) {
             for (int i = 0; i < STAGES; i++) {
                 asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(full + i)) : "memory");
-                asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(empty + i)),
-                             "r"(blockDim.x)
+                asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(empty + i)), "r"(blockDim.x)
                              : "memory");
             }
             asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -169,19 +168,21 @@ template <int CHUNKS, int TILES> struct crew_rows {
 
 /* v (+)= 16 features of 64 rows and of 64 columns. */
 __device__ void crew_multiply(float v[8][4], const unsigned a[4], uint64_t b, int add) {
-    asm volatile("{\n"
-                 ".reg .pred add;\n"
-                 "setp.ne.b32 add, %37, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
-                 "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,"
-                 "%28,%29,%30,%31}, {%32,%33,%34,%35}, %36, add, 1, 1, 0;\n"
-                 "}"
-                 : CLV_V32
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+    asm volatile(
+        "{\n"
+        ".reg .pred add;\n"
+        "setp.ne.b32 add, %37, 0;\n"
+        "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
+        "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,"
+        "%28,%29,%30,%31}, {%32,%33,%34,%35}, %36, add, 1, 1, 0;\n"
+        "}"
+        : CLV_V32
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
 }
 
 /* The powers of 64 rows and of the columns of a stage: v[nt] as in the fragments of mma. Small terms first. */
-template <int CHUNKS> __device__ void crew_powers(float v[8][4], const rough_path::left part[CHUNKS], const char *stage) {
+template <int CHUNKS>
+__device__ void crew_powers(float v[8][4], const rough_path::left part[CHUNKS], const char *stage) {
     /* From eights of features to the next 128 bytes, from eights of columns to the next 512 CHUNKS. */
     uint64_t b = (uint64_t)((shared_address(stage) & 0x3ffff) >> 4) | (uint64_t)(128 >> 4) << 16 |
                  (uint64_t)(512 * CHUNKS >> 4) << 32;

@@ -1,7 +1,7 @@
-/* Similarities of new points to the points of an affinity, by its home if that can, else by the same kernels: a tile of squared distances at a time
- * (gaussian, exponential, distance), products of factors (cosine), or the nearest old points (knn);
- * with local scales a search for those comes first. m new points cost
- * 2 m n p operations. A new point that equals an old one gets its row of the affinity, but for a diagonal left out. */
+/* Similarities of new points to the points of an affinity, by its home if that can, else by the same kernels: a tile of
+ * squared distances at a time (gaussian, exponential, distance), products of factors (cosine), or the nearest old
+ * points (knn); with local scales a search for those comes first. m new points cost 2 m n p operations. A new point
+ * that equals an old one gets its row of the affinity, but for a diagonal left out. */
 #include "affinity/home.h"
 #include "affinity/kinds.h"
 

@@ -127,8 +127,7 @@ static clv_status device_fill(const clv_affinity *a, const clv_sheet *s, int thr
 }
 
 /* Panels of the points, or of the factor of cosine. */
-static clv_status make_panels(clv_context *ctx, const clv_matrix *points, int kind, int threads,
-                              clv_panels *out) {
+static clv_status make_panels(clv_context *ctx, const clv_matrix *points, int kind, int threads, clv_panels *out) {
     if (kind != CLV_AFFINITY_COSINE) {
         return clv_panels_new(ctx, points, threads, out);
     }
@@ -373,9 +372,11 @@ static clv_status device_largest(const clv_affinity *a, double *out) {
 
 static clv_status device_radial(const clv_affinity *a, clv_radial *out) {
     const device *home = home_of(a);
+    if (home->given.values || a->info.kind == CLV_AFFINITY_COSINE) {
+        return CLV_EUSAGE;
+    }
     *out = (clv_radial){&home->panels, a->info.kind, home->gamma, home->top};
-    bool known = !home->given.values && a->info.kind != CLV_AFFINITY_COSINE;
-    return known ? CLV_OK : CLV_EUSAGE;
+    return CLV_OK;
 }
 
 static clv_affinity_cost cost_of(int64_t n, int64_t features) {

@@ -65,7 +65,8 @@ typedef struct clv_home_functions {
     /* As clv_affinity_subset; begins with clv_affinity_like. What it has made is freed for it when it fails. */
     clv_status (*subset)(const clv_affinity *a, const int64_t *objects, int64_t m, clv_affinity **out);
     clv_status (*largest)(const clv_affinity *a, double *out);
-    /* out[r * count + c]: of new point r and object columns[c] (NULL: of all, count = n). NULL: cross.c computes them. */
+    /* out[r * count + c]: of new point r and object columns[c] (NULL: of all, count = n). NULL: cross.c computes them.
+     */
     clv_status (*cross)(const clv_affinity *a, const clv_matrix *fresh, const int32_t *columns, int64_t count,
                         double *out);
     clv_status (*cost)(const clv_affinity *a, clv_affinity_cost *out);

@@ -54,6 +54,7 @@ class Table(C.Structure):
                 ("close", C.CFUNCTYPE(None, C.c_void_p)),
                 ("select", function(C.c_void_p, C.c_void_p, C.c_int64, C.POINTER(C.c_void_p))),
                 ("entries", function(C.c_void_p, C.c_void_p, C.c_int64, C.c_void_p, C.c_int64, C.c_void_p)),
+                ("cross", function(C.c_void_p, C.c_void_p, C.c_int64, C.c_void_p, C.c_int64, C.c_void_p)),
                 ("product", function(C.c_void_p, C.c_void_p, C.c_int64, C.c_void_p, C.c_int64, C.c_void_p, C.c_int)),
                 ("sums", function(C.c_void_p, C.POINTER(Moves), C.c_int64, C.c_void_p, C.c_int)),
                 ("moments", function(C.c_void_p, C.POINTER(C.c_double), C.POINTER(C.c_double)))]  # and more

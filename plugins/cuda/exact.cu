@@ -327,7 +327,7 @@ __global__ void entries_kernel(pass p, int kind, const int32_t *row_ids, int64_t
     int64_t row = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
     for (int64_t col = first; col < last && row < rows; col++) {
         int64_t row_id = row_ids ? row_ids[row] : row, col_id = p.ids ? p.ids[col] : col;
-        out[col * rows + row] = one_entry(p, kind, row, row_id, col, col_id);
+        out[(col - first) * rows + row] = one_entry(p, kind, row, row_id, col, col_id);
     }
 }
 
@@ -402,9 +402,20 @@ int exact_entries(clv_cuda_call *call, clv_cuda_operator *a, const columns &rows
     p.rows = rows.panels;
     return in_pieces(call, cols.count, 1, (double)rows.count, [&](int64_t first, int64_t last) {
         unsigned blocks = (unsigned)((rows.count + 127) / 128);
-        entries_kernel<<<blocks, 128>>>(p, a->of.kind, rows.ids, rows.count, first, last, out);
+        entries_kernel<<<blocks, 128>>>(p, a->of.kind, rows.ids, rows.count, first, last, out + first * rows.count);
         return CLV_CUDA_OK;
     });
+}
+
+int exact_cross(clv_cuda_call *call, clv_cuda_operator *a, const columns &rows, const columns &cols, int64_t first,
+                int64_t last, double *out, cudaStream_t stream) {
+    pass p = pass_of(a, cols, 0);
+    p.rows = rows.panels;
+    p.zero = 0;
+    unsigned blocks = (unsigned)((rows.count + 127) / 128);
+    entries_kernel<<<blocks, 128, 0, stream>>>(p, a->of.kind, rows.ids, rows.count, first, last, out);
+    CUDA(cudaGetLastError());
+    return CLV_CUDA_OK;
 }
 
 int exact_sums(clv_cuda_call *call, clv_cuda_operator *a, const columns &cols, const int32_t *from, const int32_t *to,

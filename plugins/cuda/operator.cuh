@@ -25,6 +25,7 @@ struct clv_cuda_operator {
     double *center;     /* features */
     char *lane[2];      /* memory that both sides reach, for copies */
     cudaEvent_t passed[2];
+    cudaStream_t beside; /* for copies while kernels run */
 };
 
 /* Says why, and returns the status. */
@@ -134,6 +135,9 @@ inline int make_lanes(clv_cuda_call *call, clv_cuda_operator *a) {
         CUDA(cudaEventCreateWithFlags(&a->passed[i], cudaEventDisableTiming));
         CUDA(cudaMallocHost((void **)&a->lane[i], LANE_BYTES));
     }
+    if (!a->beside) {
+        CUDA(cudaStreamCreateWithFlags(&a->beside, cudaStreamNonBlocking));
+    }
     return CLV_CUDA_OK;
 }
 
@@ -195,15 +199,18 @@ inline int copy_there(clv_cuda_call *call, clv_cuda_operator *a, void *to, const
     return CLV_CUDA_OK;
 }
 
+/* What kernels before it have written, or, `beside` them, what these do not write. */
 template <class P>
-int bring_back(clv_cuda_call *call, clv_cuda_operator *a, void *to, const void *from, int64_t bytes) {
+int bring_back(clv_cuda_call *call, clv_cuda_operator *a, void *to, const void *from, int64_t bytes,
+               bool beside = false) {
     int64_t parts = (bytes + LANE_BYTES - 1) / LANE_BYTES;
     TRY(make_lanes(call, a));
+    cudaStream_t stream = beside ? a->beside : nullptr;
     for (int64_t i = 0; i <= parts; i++) { /* part i sets out, part i - 1 arrives */
         if (i < parts) {
             CUDA(cudaMemcpyAsync(a->lane[i % 2], (const char *)from + i * LANE_BYTES, (size_t)lane_part(bytes, i),
-                                 cudaMemcpyDeviceToHost, 0));
-            CUDA(cudaEventRecord(a->passed[i % 2], 0));
+                                 cudaMemcpyDeviceToHost, stream));
+            CUDA(cudaEventRecord(a->passed[i % 2], stream));
         }
         if (i > 0) {
             CUDA(cudaEventSynchronize(a->passed[(i - 1) % 2]));
@@ -227,7 +234,7 @@ int look(clv_cuda_call *call, clv_cuda_card *out);
 int measure_card(clv_cuda_call *call, size_t memory, clv_cuda_operator *a);
 void free_lanes(clv_cuda_operator *a);
 
-/* points.cu: the functions of clv_cuda on points. */
+/* points.cu, points_steps.cu, points_draws.cu: the functions of clv_cuda on points. */
 int points_send(clv_cuda_call *call, const clv_cuda_cloud *cloud, clv_cuda_points **out);
 void points_forget(clv_cuda_points *points);
 int clusters_begin(clv_cuda_call *call, clv_cuda_points *points, int soft, clv_cuda_clusters **out);
@@ -256,6 +263,10 @@ struct chosen {
 /* plugin.cu; objects NULL: all. */
 int choose(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, chosen &out);
 
+/* cross.cu: the function of clv_cuda. */
+int cross(clv_cuda_call *call, clv_cuda_operator *a, const double *panels, int64_t m, const int32_t *column_list,
+          int64_t column_count, double *out);
+
 /* sums.cu: the functions of clv_cuda. */
 int product(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const double *x,
             int64_t k, double *y, int how);
@@ -276,13 +287,16 @@ struct targets {
     double *y;
 };
 
-inline int64_t tiles_of(int64_t count) {
+inline __host__ __device__ int64_t tiles_of(int64_t count) {
     return (count + TILE - 1) / TILE;
 }
 
 /* exact.cu: every kind, by differences. */
 int gather_panels(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *ids, int64_t count, double *out);
 int exact_entries(clv_cuda_call *call, clv_cuda_operator *a, const columns &rows, const columns &cols, double *out);
+/* Columns first..last - 1, which are not among the objects: launched on a stream. */
+int exact_cross(clv_cuda_call *call, clv_cuda_operator *a, const columns &rows, const columns &cols, int64_t first,
+                int64_t last, double *out, cudaStream_t stream);
 /* from, to: of each column, on the card, sorted by both. */
 int exact_sums(clv_cuda_call *call, clv_cuda_operator *a, const columns &cols, const int32_t *from, const int32_t *to,
                const targets &out);

@@ -28,6 +28,9 @@ int look(clv_cuda_call *call, clv_cuda_card *out) {
 }
 
 void free_lanes(clv_cuda_operator *a) {
+    if (a->beside) {
+        cudaStreamDestroy(a->beside);
+    }
     for (int i = 0; i < 2; i++) {
         if (a->lane[i]) {
             cudaFreeHost(a->lane[i]);
@@ -181,6 +184,7 @@ extern "C" __attribute__((visibility("default"))) const clv_cuda *clv_plugin_cud
             return guarded(call, [&] { return select_objects(call, a, objects, m, out); });
         },
         entries,
+        cross,
         [](clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const double *x, int64_t k,
            double *y, int how) {
             return guarded(call, [&] { return product(call, a, objects, count, x, k, y, how); });

@@ -62,6 +62,13 @@ struct rough_path {
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #endif
     }
+    static __device__ void first_product(float c[4], const unsigned a[4], const unsigned b[2]) {
+#if __CUDA_ARCH__ >= 800
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%10,%10,%10};"
+            : "=f"(c[0]), "=f"(c[1]), "=f"(c[2]), "=f"(c[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(0.0f));
+#endif
+    }
     /* Small terms first. */
     static __device__ void multiply(float c[4], const left &a, const right &b) {
         half_product(c, a.hi, b.lo);
@@ -313,24 +320,27 @@ __device__ void powers(typename P::real v[NT][MTILES][4], const rows_of<P, CHUNK
 }
 
 /* Row sums: of a few hundred columns in `inner`, of all of them in `outer`; of doubles `inner` does for all. */
-template <class P> struct row_sums {
-    typename P::real inner[MTILES][2];
-    double outer[P::TABLE ? 1 : MTILES][2];
+template <class P, int M = MTILES> struct row_sums {
+    typename P::real inner[M][2];
+    double outer[P::TABLE ? 1 : M][2];
     __device__ void clear() {
 #pragma unroll
-        for (int m = 0; m < MTILES; m++) {
+        for (int m = 0; m < M; m++) {
             inner[m][0] = inner[m][1] = 0;
             outer[P::TABLE ? 0 : m][0] = outer[P::TABLE ? 0 : m][1] = 0;
         }
     }
+    __device__ void carry(int m) {
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            outer[P::TABLE ? 0 : m][h] += (double)inner[m][h];
+            inner[m][h] = 0;
+        }
+    }
     __device__ void carry() {
 #pragma unroll
-        for (int m = 0; m < MTILES && !P::TABLE; m++) {
-#pragma unroll
-            for (int h = 0; h < 2; h++) {
-                outer[P::TABLE ? 0 : m][h] += (double)inner[m][h];
-                inner[m][h] = 0;
-            }
+        for (int m = 0; m < M && !P::TABLE; m++) {
+            carry(m);
         }
     }
     __device__ void add(int m, typename P::real x, typename P::real y, const typename P::real v[4]) {

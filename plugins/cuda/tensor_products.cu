@@ -1,5 +1,5 @@
 /* Products with vectors. */
-#include "tensor.cuh"
+#include "warpgroup.cuh"
 
 namespace {
 
@@ -64,6 +64,10 @@ template <int EIGHTS_> struct exact_vectors {
  * second by hi alone. If the last eight has four vectors or fewer (HALF), their lo is in its other half. */
 constexpr float UNIT = 128;
 
+/* By crews the weights are in the vectors, of which the largest is 2^14, and powers are taken as they are, which spares
+ * a multiplication of each; those of a radius up to CREW_RADIUS keep their digits. */
+constexpr double CREW_UNIT = 1 << 14, CREW_RADIUS = 5;
+
 /* A pair of them as hi and as lo. */
 __device__ void split_pair(float x, float y, unsigned &hi, unsigned &lo) {
     __half2 high = __floats2half2_rn(x, y);
@@ -81,9 +85,10 @@ template <int EIGHTS_, bool HALF> struct rough_vectors {
     const uint2 *vectors;
     const double *units;
     int k;
-    struct sums {
-        float of[ALL][MTILES][4] = {};
+    template <int M> struct sums_of {
+        float of[ALL][M][4] = {};
     };
+    using sums = sums_of<MTILES>;
     /* Powers with the weights of their columns. */
     static __device__ void take_left(rough_path::left &w, const float v[2][MTILES][4], int m, const float weight[2][2]) {
 #pragma unroll
@@ -133,12 +138,69 @@ template <int EIGHTS_, bool HALF> struct rough_vectors {
             }
         }
     }
-    __device__ double total(const sums &of, int e, int m, int r, int c) const {
+    /* By crews: 64 columns, whose weights are in the vectors; of these, the share of a lane. */
+    template <int M> __device__ void add_stage(sums_of<M> &to, int m, const float v[8][4], const uint2 *x) const {
+        int lane = threadIdx.x % LANES;
+#pragma unroll
+        for (int part = 0; part < 4; part += 2) {
+            float sum[EIGHTS][4];
+#pragma unroll
+            for (int sixteen = part; sixteen < part + 2; sixteen++) {
+                rough_path::left w;
+#pragma unroll
+                for (int at = 0; at < 4; at++) { /* rows g and g + 8 of the first eight, then of the second */
+                    const float *y = v[2 * sixteen + at / 2] + at % 2 * 2;
+                    split_pair(y[0], y[1], w.hi[at], w.lo[at]);
+                }
+#pragma unroll
+                for (int e = 0; e < ALL; e++) {
+                    uint2 b = x[(sixteen * ALL + e) * LANES + lane];
+                    if (e >= EIGHTS) {
+                        rough_path::half_product(to.of[e][m], w.hi, &b.x);
+                        continue;
+                    }
+                    if (sixteen == part) {
+                        rough_path::first_product(sum[e], w.lo, &b.x);
+                    } else {
+                        rough_path::half_product(sum[e], w.lo, &b.x);
+                    }
+                    rough_path::half_product(sum[e], w.hi, &b.x);
+                }
+            }
+#pragma unroll
+            for (int e = 0; e < EIGHTS * 4; e++) {
+                to.of[e / 4][m][e % 4] += sum[e / 4][e % 4];
+            }
+        }
+    }
+    template <class S> __device__ double total(const S &of, int e, int m, int r, int c) const {
         bool alone = HALF && e == EIGHTS - 1;
         float lo = alone ? __shfl_xor_sync(0xffffffffu, of.of[e][m][r], 2) : of.of[alone ? e : EIGHTS + e][m][r];
         return ((double)of.of[e][m][r] + (double)lo) * (c < k ? units[c] : 0);
     }
 };
+
+/* Rows row(m) and row(m) + 8, for m < M: all are read before the first is written, so that nothing waits for another. */
+template <int M, class V, class S, class F>
+__device__ void add_totals(const V &vectors, const S &sums, const typename V::path::real weight[M][2], const targets &out,
+                           F row) {
+    constexpr int COUNT = V::EIGHTS * M * 4;
+    double *to[COUNT], y[COUNT];
+#pragma unroll
+    for (int at = 0; at < COUNT; at++) {
+        int e = at / (M * 4), m = at / 4 % M, r = at % 4, c = 8 * e + 2 * (threadIdx.x % 4) + r % 2;
+        int64_t i = row(m) + 8 * (r / 2);
+        double total = vectors.total(sums, e, m, r, c) * (double)weight[m][r / 2];
+        to[at] = i < out.count && c < vectors.k ? out.y + c * out.stride + i : nullptr;
+        y[at] = to[at] ? *to[at] + total : 0;
+    }
+#pragma unroll
+    for (int at = 0; at < COUNT; at++) {
+        if (to[at]) {
+            *to[at] = y[at];
+        }
+    }
+}
 
 /* y += the rows of a warp times V: vectors, and the arithmetic that suits them. */
 template <class V, int CHUNKS>
@@ -149,7 +211,7 @@ __global__ void __launch_bounds__(WARPS *LANES, V::blocks(CHUNKS))
     constexpr int NT = V::together(CHUNKS);
     __shared__ double table[P::TABLE ? TABLE_SIZE : 1];
     fill_table<P>(table);
-    int lane = threadIdx.x % LANES, g = lane / 4, t = lane % 4;
+    int lane = threadIdx.x % LANES, g = lane / 4;
     int64_t tile = blockIdx.x * WARPS + threadIdx.x / LANES, row0 = out.first + tile * TILE;
     if (tile * TILE >= out.count) {
         return;
@@ -169,15 +231,53 @@ __global__ void __launch_bounds__(WARPS *LANES, V::blocks(CHUNKS))
         }
         vectors.template add<NT>(sums, v, col_side, eight);
     }
+    add_totals<MTILES>(vectors, sums, rows.weight, out, [&](int m) { return tile * TILE + 16 * m + g; });
+}
+
+/* The same by crews: tiles first..last - 1 of columns. */
+constexpr __host__ __device__ int product_tiles(int chunks) {
+    return chunks == 1 ? 2 : 1;
+}
+
+template <class V, int CHUNKS>
+__global__ void __launch_bounds__(CREW *BLOCK_TILES / product_tiles(CHUNKS), CHUNKS == 1 ? 2 : 1)
+    crew_product_kernel(side<crew_path> row_side, side<crew_path> col_side, const int32_t *ids, int zero, V vectors,
+                        int64_t first, int64_t last, targets out) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    constexpr int TILES = product_tiles(CHUNKS), EXTRA = V::ALL * TILE / 16 * LANES * (int)sizeof(uint2);
+    using columns = column_pipe<CHUNKS, EXTRA>;
+    extern __shared__ __align__(128) char stages[];
+    __shared__ uint64_t full[STAGES], empty[STAGES];
+    int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES % 4, g = lane / 4;
+    int64_t tile = blockIdx.x * BLOCK_TILES + threadIdx.x / CREW * TILES, row0 = out.first + tile * TILE;
+    columns pipe = {col_side, (const char *)vectors.vectors, first, (int)(last - first), stages, full, empty};
+    crew_rows<CHUNKS, TILES> rows;
+    typename V::template sums_of<TILES> sums;
+    pipe.begin();
+    rows.take(row_side, tile, tiles_of(out.count));
+    for (int i = 0; i < pipe.count; i++) {
+        const char *stage = pipe.take(i);
+        const int32_t *here = ids + (first + i) * TILE;
+        auto add = [&](auto diagonal) {
 #pragma unroll
-    for (int at = 0; at < V::EIGHTS * MTILES * 4; at++) {
-        int e = at / (MTILES * 4), m = at / 4 % MTILES, r = at % 4, c = 8 * e + 2 * t + r % 2;
-        int64_t row = tile * TILE + 16 * m + 8 * (r / 2) + g;
-        double total = vectors.total(sums, e, m, r, c);
-        if (row < out.count && c < vectors.k) {
-            out.y[c * out.stride + row] += total * (double)rows.weight[m][r / 2];
+            for (int m = 0; m < TILES; m++) {
+                float v[8][4];
+                crew_powers<CHUNKS>(v, rows.part[m], stage);
+                if (decltype(diagonal)::value) {
+                    leave_crew_out(v, here, row0 + m * TILE);
+                }
+                vectors.add_stage(sums, m, v, (const uint2 *)(stage + columns::POINTS + columns::WEIGHTS));
+            }
+        };
+        if (zero && meets(here, row0, TILES * TILE)) {
+            add(std::true_type());
+        } else {
+            add(std::false_type());
         }
+        pipe.leave(i);
     }
+    add_totals<TILES>(vectors, sums, rows.weight, out, [&](int m) { return (tile + m) * TILE + 16 * warp + g; });
+#endif
 }
 
 __global__ void vectors_kernel(const double *x, int64_t count, int64_t padded, int k, int width, const double *weight,
@@ -189,8 +289,8 @@ __global__ void vectors_kernel(const double *x, int64_t count, int64_t padded, i
     }
 }
 
-/* A block a vector: what its entries, over UNIT, are multiplied by when they come back, a power of two. */
-__global__ void units_kernel(const double *x, int64_t count, double *out) {
+/* A block a vector: what its entries, over `unit`, are multiplied by when they come back, a power of two. */
+__global__ void units_kernel(const double *x, int64_t count, double unit, double *out) {
     __shared__ double largest[256];
     double most = 0;
     for (int64_t i = threadIdx.x; i < count; i += 256) {
@@ -205,13 +305,14 @@ __global__ void units_kernel(const double *x, int64_t count, double *out) {
         __syncthreads();
     }
     if (threadIdx.x == 0) {
-        out[blockIdx.x] = largest[0] > 0 ? ldexp(1.0, ilogb(largest[0])) / UNIT : 1;
+        out[blockIdx.x] = largest[0] > 0 ? ldexp(1.0, ilogb(largest[0])) / unit : 1;
     }
 }
 
-/* A lane's share of 16 columns x 8 vectors, columns 2t, 2t + 1 and 8 later: of vector c, hi or lo. */
-__global__ void halves_kernel(const double *x, const double *units, int64_t count, int64_t padded, int k, int eights,
-                              int all, uint2 *out) {
+/* A lane's share of 16 columns x 8 vectors, columns 2t, 2t + 1 and 8 later: of vector c, hi or lo. With weights they
+ * are as large as `unit` of units_kernel, without them about 1. */
+__global__ void halves_kernel(const double *x, const double *units, const float *weight, int64_t count, int64_t padded,
+                              int k, int eights, int all, uint2 *out) {
     int64_t at = blockIdx.x * (int64_t)blockDim.x + threadIdx.x, sixteen = at / LANES / all;
     int lane = at % LANES, e = (int)(at / LANES % all), g = lane / 4;
     if (sixteen * 16 >= padded) {
@@ -222,7 +323,8 @@ __global__ void halves_kernel(const double *x, const double *units, int64_t coun
     double pairs[2][2];
     for (int i = 0; i < 4; i++) {
         int64_t column = sixteen * 16 + 2 * (lane % 4) + 8 * (i / 2) + i % 2;
-        pairs[i / 2][i % 2] = c < k && column < count ? x[c * count + column] / (units[c] * (double)UNIT) : 0;
+        double scale = weight ? (double)weight[column] : 1 / (double)UNIT;
+        pairs[i / 2][i % 2] = c < k && column < count ? x[c * count + column] / units[c] * scale : 0;
     }
     uint4 both = rough_path::make(pairs);
     out[at] = low ? make_uint2(both.z, both.w) : make_uint2(both.x, both.y);
@@ -235,7 +337,7 @@ template <class P> struct factors {
     int64_t rows, padded; /* places */
     int make(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const targets &out) {
         buffer<int32_t> row_ids;
-        padded = (count + GROUP - 1) / GROUP * GROUP;
+        padded = tiles_of(count) * TILE;
         rows = tiles_of(out.count) * TILE;
         TRY(make_places(call, a, 0, objects ? 0 : count, padded, ids));
         if (objects) {
@@ -245,25 +347,41 @@ template <class P> struct factors {
         TRY(pack<P>(call, a, row_ids.data, rows, left));
         return pack<P>(call, a, ids.data, padded, right);
     }
-    /* launch(blocks, first, last): groups of columns. Whatever the pieces, the sums of so many go together. */
-    template <class F> int multiply(clv_cuda_call *call, F launch) {
-        return in_pieces(call, padded / GROUP, FLUSH, (double)rows * GROUP, [&](int64_t first, int64_t last) {
+    /* launch(blocks, first, last): units of `width` columns. Whatever the pieces, the sums of so many go together. */
+    template <class F> int multiply(clv_cuda_call *call, int64_t width, F launch) {
+        return in_pieces(call, padded / width, FLUSH, (double)(rows * width), [&](int64_t first, int64_t last) {
             for (int64_t at = first; at < last; at += FLUSH) {
-                launch((unsigned)((rows / TILE + WARPS - 1) / WARPS), at, at + FLUSH < last ? at + FLUSH : last);
+                TRY(launch((unsigned)((rows / TILE + 3) / 4), at, at + FLUSH < last ? at + FLUSH : last));
             }
-            return CLV_CUDA_OK;
+            return (int)CLV_CUDA_OK;
         });
     }
 };
 
-template <class V, class F>
-int multiply(clv_cuda_call *call, const clv_cuda_operator *a, F &f, const V &vectors, const targets &out) {
-    using P = typename V::path;
+template <class V, class P>
+int multiply(clv_cuda_call *call, const clv_cuda_operator *a, factors<P> &f, const V &vectors, const targets &out) {
     side<P> l = side_of(f.left), r = side_of(f.right);
-    return f.multiply(call, [&](unsigned blocks, int64_t first, int64_t last) {
+    return f.multiply(call, GROUP, [&](unsigned blocks, int64_t first, int64_t last) {
         by_chunks<P>(l.chunks, [&](auto chunks) {
             product_kernel<V, chunks>
                 <<<blocks, WARPS * LANES>>>(l, r, f.ids.data, a->of.zero_diagonal, vectors, first, last, out);
+        });
+        return (int)CLV_CUDA_OK;
+    });
+}
+
+template <class V>
+int multiply(clv_cuda_call *call, const clv_cuda_operator *a, factors<crew_path> &f, const V &vectors,
+             const targets &out) {
+    side<crew_path> l = side_of(f.left), r = side_of(f.right);
+    return f.multiply(call, TILE, [&](unsigned blocks, int64_t first, int64_t last) {
+        return by_crew_chunks(l.chunks, [&](auto chunks) {
+            constexpr int bytes = crew_bytes<chunks, V::ALL * TILE / 16 * LANES * (int)sizeof(uint2)>();
+            auto kernel = crew_product_kernel<V, chunks>;
+            TRY(allow_bytes(call, kernel, bytes));
+            kernel<<<blocks, BLOCK_TILES / product_tiles(chunks) * CREW, bytes>>>(
+                l, r, f.ids.data, a->of.zero_diagonal, vectors, first, last, out);
+            return (int)CLV_CUDA_OK;
         });
     });
 }
@@ -281,20 +399,21 @@ int exact_product_of(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *o
                       : multiply(call, a, f, exact_vectors<2>{vectors.data, (int)k}, out);
 }
 
-template <int EIGHTS, bool HALF>
+template <class P, int EIGHTS, bool HALF>
 int rough_product_of(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const double *x,
                      int64_t k, const targets &out) {
     using V = rough_vectors<EIGHTS, HALF>;
-    factors<rough_path> f;
+    factors<P> f;
     buffer<double> units;
     buffer<uint2> vectors;
     TRY(f.make(call, a, objects, count, out));
     int64_t shares = f.padded / 16 * V::ALL * LANES;
     TRY(units.make(call, a, k));
     TRY(vectors.make(call, a, shares));
-    units_kernel<<<(unsigned)k, 256>>>(x, count, units.data);
-    halves_kernel<<<(unsigned)((shares + 255) / 256), 256>>>(x, units.data, count, f.padded, (int)k, EIGHTS, V::ALL,
-                                                             vectors.data);
+    constexpr bool crews = std::is_same_v<P, crew_path>;
+    units_kernel<<<(unsigned)k, 256>>>(x, count, crews ? CREW_UNIT : UNIT, units.data);
+    halves_kernel<<<(unsigned)((shares + 255) / 256), 256>>>(x, units.data, crews ? f.right.weight.data : nullptr, count,
+                                                             f.padded, (int)k, EIGHTS, V::ALL, vectors.data);
     return multiply(call, a, f, V{vectors.data, units.data, (int)k}, out);
 }
 
@@ -302,8 +421,11 @@ int rough_product_of(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *o
 
 int tensor_product(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const double *x,
                    int64_t k, bool rough, const targets &out) {
-    static constexpr decltype(&exact_product_of) rough_ways[] = {
-        rough_product_of<1, true>, rough_product_of<1, false>, rough_product_of<2, true>, rough_product_of<2, false>};
-    auto way = rough && tensor_suits(a, true) ? rough_ways[(k - 1) / 4] : exact_product_of;
+    static constexpr decltype(&exact_product_of) rough_ways[2][4] = {
+        {rough_product_of<rough_path, 1, true>, rough_product_of<rough_path, 1, false>,
+         rough_product_of<rough_path, 2, true>, rough_product_of<rough_path, 2, false>},
+        {rough_product_of<crew_path, 1, true>, rough_product_of<crew_path, 1, false>,
+         rough_product_of<crew_path, 2, true>, rough_product_of<crew_path, 2, false>}};
+    auto way = rough && tensor_suits(a, true) ? rough_ways[crews_suit(a) && a->radius <= CREW_RADIUS][(k - 1) / 4] : exact_product_of;
     return way(call, a, objects, count, x, k, out);
 }

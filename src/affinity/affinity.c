@@ -223,6 +223,11 @@ clv_status clv_affinity_diagonal(const clv_affinity *a, double *out) {
     return CALL(a, diagonal, out);
 }
 
+clv_status clv_affinity_newcomers(const clv_affinity *a, const clv_matrix *fresh, const int32_t *columns, int64_t count,
+                                  double *out) {
+    return CALL(a, cross, fresh, columns, count, out);
+}
+
 clv_status clv_affinity_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
     return CALL(a, block, first, count, out);
 }

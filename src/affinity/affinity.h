@@ -154,6 +154,8 @@ double clv_reach_bound(const clv_reach *reach, double within, double beyond, dou
  * on failure. */
 typedef struct clv_cross {
     clv_context *ctx;
+    const clv_affinity *home; /* that computes them, borrowed; NULL: this does, of what follows */
+    int32_t *columns;         /* of the home; NULL: all */
     clv_affinity_kind kind;
     int64_t n, features, neighbors;
     double gamma, top;

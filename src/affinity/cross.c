@@ -1,7 +1,7 @@
-/* Similarities of new points to the points of an affinity, by the same kernels: a tile of squared distances at a time
- * (gaussian, exponential, distance), products of factors (cosine), or the nearest old points (knn);
- * with local scales a search for those comes first. m new points cost
- * 2 m n p operations. A new point that equals an old one gets its row of the affinity, but for a diagonal left out. */
+/* Similarities of new points to the points of an affinity, by its home if that can, else by the same kernels: a tile of
+ * squared distances at a time (gaussian, exponential, distance), products of factors (cosine), or the nearest old
+ * points (knn); with local scales a search for those comes first. m new points cost 2 m n p operations. A new point
+ * that equals an old one gets its row of the affinity, but for a diagonal left out. */
 #include "affinity/home.h"
 #include "affinity/kinds.h"
 
@@ -46,6 +46,10 @@ clv_status clv_cross_new(clv_context *ctx, const clv_affinity *a, int threads, c
                        .neighbors = a->options.neighbors,
                        .gamma = a->info.gamma};
     CLV_TRY(check_kind(ctx, a));
+    if (a->home.cross) {
+        out->home = a;
+        return CLV_OK;
+    }
     if (out->kind == CLV_AFFINITY_COSINE) {
         out->factor = clv_alloc(ctx, clv_panels_bytes(out->n, out->features + 1), 1);
         if (!out->factor) {
@@ -63,8 +67,9 @@ clv_status clv_cross_new(clv_context *ctx, const clv_affinity *a, int threads, c
 
 void clv_cross_free(clv_cross *cross) {
     clv_panels_free(&cross->panels);
-    CLV_FREE_ALL(cross->ctx, cross->factor, cross->inverse);
+    CLV_FREE_ALL(cross->ctx, cross->factor, cross->inverse, cross->columns);
     cross->factor = cross->inverse = NULL;
+    cross->columns = NULL;
 }
 
 clv_status clv_cross_check(const clv_cross *cross, const clv_matrix *fresh) {
@@ -96,10 +101,22 @@ static void narrow_panels(clv_panels *panels, const int64_t *objects, int64_t co
     panels->count = (count + CLV_TILE - 1) / CLV_TILE;
 }
 
+static bool narrow_columns(clv_cross *cross, const int64_t *objects, int64_t count) {
+    cross->columns = CLV_NEW(cross->ctx, int32_t, count);
+    for (int64_t q = 0; cross->columns && q < count; q++) {
+        cross->columns[q] = (int32_t)objects[q];
+    }
+    return cross->columns;
+}
+
 bool clv_cross_narrow(clv_cross *cross, const int64_t *objects, int64_t count) {
     int64_t rank = cross->features + 1;
-    if (is_graph(cross) || cross->inverse) {
+    if (is_graph(cross) || cross->inverse || (cross->home && !narrow_columns(cross, objects, count))) {
         return false;
+    }
+    if (cross->home) {
+        cross->n = count;
+        return true;
     }
     if (cross->kind == CLV_AFFINITY_COSINE) {
         for (int64_t q = 0; q < count; q++) {
@@ -182,10 +199,18 @@ static clv_status rows_by_factors(const clv_cross *cross, const clv_matrix *part
     return status;
 }
 
+static clv_status rows_by_home(const clv_cross *cross, const clv_matrix *part, clv_data **out) {
+    CLV_TRY(clv_data_new_dense(cross->ctx, "similarities", part->rows, cross->n, CLV_F64, out));
+    return clv_affinity_newcomers(cross->home, part, cross->columns, cross->n, (*out)->values);
+}
+
 clv_status clv_cross_rows(const clv_cross *cross, const clv_matrix *part, int threads, clv_data **out) {
     clv_matrix wide = *part;
     wide.cols = cross->features; /* what a sparse matrix does not have is zero */
     *out = NULL;
+    if (cross->home) {
+        return rows_by_home(cross, &wide, out);
+    }
     return cross->kind == CLV_AFFINITY_COSINE ? rows_by_factors(cross, &wide, threads, out)
                                               : rows_by_panels(cross, &wide, threads, out);
 }

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CLV_CUDA_INTERFACE = 4, CLV_CUDA_TILE = 64 };
+enum { CLV_CUDA_INTERFACE = 5, CLV_CUDA_TILE = 64 };
 
 typedef enum clv_cuda_status {
     CLV_CUDA_OK,
@@ -123,6 +123,10 @@ typedef struct clv_cuda {
     /* out[r * column_count + c] = entry (rows[r], columns[c]); columns NULL: all n. Bits depend on the pair alone. */
     int (*entries)(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *rows, int64_t row_count,
                    const int32_t *columns, int64_t column_count, double *out);
+    /* The same of points that are not among its objects: panels of m of them, as of a source. No diagonal is left out.
+     */
+    int (*cross)(clv_cuda_call *call, clv_cuda_operator *a, const double *panels, int64_t m, const int32_t *columns,
+                 int64_t column_count, double *out);
     /* y (k x n) = x (k x count) times the rows objects[0..count-1] (NULL: all n). */
     int (*product)(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const double *x,
                    int64_t k, double *y, int how);

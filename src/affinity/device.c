@@ -126,6 +126,38 @@ static clv_status device_fill(const clv_affinity *a, const clv_sheet *s, int thr
     return status;
 }
 
+/* Panels of the points, or of the factor of cosine. */
+static clv_status make_panels(clv_context *ctx, const clv_matrix *points, int kind, int threads, clv_panels *out) {
+    if (kind != CLV_AFFINITY_COSINE) {
+        return clv_panels_new(ctx, points, threads, out);
+    }
+    double *factor = clv_alloc(ctx, clv_panels_bytes(points->rows, points->cols + 1), 1);
+    if (!factor) {
+        return CLV_ENOMEM;
+    }
+    clv_cosine_factor(points, factor);
+    clv_matrix wide = {.rows = points->rows, .cols = points->cols + 1, .scalar = CLV_F64, .values = factor};
+    clv_status status = clv_panels_new(ctx, &wide, threads, out);
+    clv_free(ctx, factor);
+    return status;
+}
+
+static clv_status cross_there(const clv_affinity *a, const clv_panels *fresh, const int32_t *columns, int64_t count,
+                              double *out) {
+    ON_CARD(a, "comparing new objects with the old ones", cross, fresh->values, fresh->n, columns, count, out);
+}
+
+static clv_status device_cross(const clv_affinity *a, const clv_matrix *fresh, const int32_t *columns, int64_t count,
+                               double *out) {
+    clv_panels panels = {0};
+    clv_status status = make_panels(a->ctx, fresh, a->info.kind, a->threads, &panels);
+    if (status == CLV_OK) {
+        status = cross_there(a, &panels, columns, count, out);
+    }
+    clv_panels_free(&panels);
+    return status;
+}
+
 /* --- products and sums --- */
 
 static clv_status product_of(const clv_affinity *a, const int32_t *objects, int64_t count, const double *x, int64_t k,
@@ -340,9 +372,11 @@ static clv_status device_largest(const clv_affinity *a, double *out) {
 
 static clv_status device_radial(const clv_affinity *a, clv_radial *out) {
     const device *home = home_of(a);
+    if (home->given.values || a->info.kind == CLV_AFFINITY_COSINE) {
+        return CLV_EUSAGE;
+    }
     *out = (clv_radial){&home->panels, a->info.kind, home->gamma, home->top};
-    bool known = !home->given.values && a->info.kind != CLV_AFFINITY_COSINE;
-    return known ? CLV_OK : CLV_EUSAGE;
+    return CLV_OK;
 }
 
 static clv_affinity_cost cost_of(int64_t n, int64_t features) {
@@ -384,6 +418,7 @@ static const clv_home_functions functions = {
     .add_rows = device_add_rows,
     .fill = device_fill,
     .subset = device_subset,
+    .cross = device_cross,
     .largest = device_largest,
     .cost = device_cost,
     .radial = device_radial,
@@ -417,23 +452,6 @@ static void plan(const clv_matrix *points, const clv_affinity_options *options, 
     out->peak *= options->kind == CLV_AFFINITY_COSINE ? 2 : 1;
     out->cost = cost_of(points->rows, features);
     out->on_card = 1;
-}
-
-/* Panels of the points, or of the factor of cosine. */
-static clv_status make_panels(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
-                              int threads, clv_panels *out) {
-    if (options->kind != CLV_AFFINITY_COSINE) {
-        return clv_panels_new(ctx, points, threads, out);
-    }
-    double *factor = clv_alloc(ctx, clv_panels_bytes(points->rows, points->cols + 1), 1);
-    if (!factor) {
-        return CLV_ENOMEM;
-    }
-    clv_cosine_factor(points, factor);
-    clv_matrix wide = {.rows = points->rows, .cols = points->cols + 1, .scalar = CLV_F64, .values = factor};
-    clv_status status = clv_panels_new(ctx, &wide, threads, out);
-    clv_free(ctx, factor);
-    return status;
 }
 
 static clv_cuda_kind kind_of(int kind) {
@@ -479,7 +497,7 @@ static clv_status make(clv_context *ctx, const clv_matrix *points, const clv_aff
         home->given = *points;
         return send(*out, options, home);
     }
-    CLV_TRY(make_panels(ctx, points, options, threads, &home->panels));
+    CLV_TRY(make_panels(ctx, points, options->kind, threads, &home->panels));
     if (clv_kind_of(options->kind)->has_gamma) {
         home->gamma = options->gamma;
         if (isnan(options->gamma)) {

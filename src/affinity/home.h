@@ -67,6 +67,10 @@ typedef struct clv_home_functions {
     /* As clv_affinity_subset; begins with clv_affinity_like. What it has made is freed for it when it fails. */
     clv_status (*subset)(const clv_affinity *a, const int64_t *objects, int64_t m, clv_affinity **out);
     clv_status (*largest)(const clv_affinity *a, double *out);
+    /* out[r * count + c]: of new point r and object columns[c] (NULL: of all, count = n). NULL: cross.c computes them.
+     */
+    clv_status (*cross)(const clv_affinity *a, const clv_matrix *fresh, const int32_t *columns, int64_t count,
+                        double *out);
     clv_status (*cost)(const clv_affinity *a, clv_affinity_cost *out);
 
     /* Capabilities: as clv_affinity_view, clv_affinity_part, clv_affinity_factor, clv_affinity_radial and
@@ -108,6 +112,9 @@ clv_status clv_affinity_like(const clv_affinity *base, int64_t m, clv_affinity *
 clv_status clv_affinity_fill(const clv_affinity *a, const clv_sheet *out, int threads);
 /* Whether ranks have so many objects each that they may hold, or follow, those of their own alone. */
 bool clv_is_worth_parts(const clv_context *ctx, int64_t n);
+/* As `cross` of the home, which has it. */
+clv_status clv_affinity_newcomers(const clv_affinity *a, const clv_matrix *fresh, const int32_t *columns, int64_t count,
+                                  double *out);
 /* Work on fewer entries than this is done by every rank for itself. */
 enum { CLV_WORTH_RANKS = 1 << 16 };
 /* The objects whose results this rank computes, in whole panels: all of them where the work is not shared. A pass ends

@@ -147,6 +147,28 @@ static int entries(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *row
     return CLV_CUDA_OK;
 }
 
+/* By an operator that has the new point as its last. */
+static int cross(clv_cuda_call *call, clv_cuda_operator *a, const double *panels, int64_t m, const int32_t *columns,
+                 int64_t column_count, double *out) {
+    clv_cuda_operator more = *a;
+    int64_t n = a->of.n, features = a->of.features;
+    more.points = malloc((size_t)((n + 1) * features + 1) * sizeof(double));
+    memcpy(more.points, a->points, (size_t)(n * features) * sizeof(double));
+    int status = CLV_CUDA_OK;
+    for (int64_t r = 0; r < m && status == CLV_CUDA_OK; r++) {
+        for (int64_t f = 0; f < features; f++) {
+            int64_t panel = r / CLV_CUDA_TILE * features + f;
+            more.points[n * features + f] = panels[panel * CLV_CUDA_TILE + r % CLV_CUDA_TILE];
+        }
+        for (int64_t c = 0; c < column_count; c++) {
+            out[r * column_count + c] = entry(&more, n, columns ? columns[c] : c);
+        }
+        status = call->stop(call->user, (double)column_count) ? CLV_CUDA_STOPPED : CLV_CUDA_OK;
+    }
+    free(more.points);
+    return status;
+}
+
 /* Rough entries are rounded to floats, so that who takes them is seen. */
 static int product(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const double *x,
                    int64_t k, double *y, int how) {
@@ -516,6 +538,7 @@ const clv_cuda *clv_plugin_cuda(void) {
                                    close_operator,
                                    select_objects,
                                    entries,
+                                   cross,
                                    product,
                                    sums,
                                    moments,

@@ -162,6 +162,118 @@ static void test_rough_products(void **state) {
     }
 }
 
+static double largest_difference(const double *x, const double *y, const double *size, int64_t count) {
+    double most = 0;
+    for (int64_t e = 0; e < count; e++) {
+        most = fmax(most, fabs(x[e] - y[e]) / size[e]);
+    }
+    return most;
+}
+
+/* Whatever the number of features, of which the kernels depend, and with objects that are nowhere. */
+static void check_shape(int64_t n, int64_t features, int zero) {
+    enum { VECTORS = 11 };
+    double *values = malloc((size_t)(n * features) * sizeof *values);
+    double *rough = malloc((size_t)(n * VECTORS) * sizeof *rough), *y = malloc((size_t)(n * VECTORS) * sizeof *y);
+    double *x = malloc((size_t)(n * VECTORS) * sizeof *x), *size = malloc((size_t)(n * VECTORS) * sizeof *size);
+    int32_t *labels = malloc((size_t)n * sizeof *labels), *after = malloc((size_t)n * sizeof *after);
+    int64_t *all = malloc((size_t)n * sizeof *all);
+    clv_matrix wide = {.rows = n, .cols = features, .scalar = CLV_F64, .values = values};
+    clv_rng rng = clv_rng_stream(7, (uint64_t)features);
+    clv_affinity_options o = on_card();
+    clv_affinity *a;
+    for (int64_t e = 0; e < n * features; e++) {
+        values[e] = clv_rng_normal(&rng);
+    }
+    for (int64_t e = 0; e < n * VECTORS; e++) {
+        x[e] = clv_rng_uniform(&rng) + 0.5;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        labels[i] = clv_rng_below(&rng, 50) == 0 ? -1 : (int32_t)clv_rng_below(&rng, K);
+        after[i] = clv_rng_below(&rng, 9) == 0 ? (int32_t)clv_rng_below(&rng, K + 1) - 1 : labels[i];
+        all[i] = i;
+    }
+    o.gamma = 0.25 / (double)features;
+    o.zero_diagonal = zero;
+    assert_int_equal(clv_affinity_build(ctx, &wide, &o, &a), CLV_OK);
+    assert_int_equal(clv_affinity_group_sums(a, labels, K, y, 1), CLV_OK);
+    assert_int_equal(clv_affinity_rough_sums(a, labels, K, rough, 1), CLV_OK);
+    memcpy(size, y, (size_t)(n * K) * sizeof *y);
+    assert_true(largest_difference(y, rough, size, n * K) <= CLV_ROUGH);
+    assert_true(memcmp(y, rough, (size_t)(n * K) * sizeof *y) != 0);
+    assert_int_equal(clv_affinity_move_many(a, all, labels, after, n, y, 1), CLV_OK);
+    assert_int_equal(clv_affinity_rough_moves(a, all, labels, after, n, rough, 1), CLV_OK);
+    assert_true(largest_difference(y, rough, size, n * K) <= 2 * CLV_ROUGH);
+    assert_int_equal(clv_affinity_apply(a, x, VECTORS, y, 1), CLV_OK);
+    assert_int_equal(clv_affinity_rough_apply(a, x, VECTORS, rough, 1), CLV_OK);
+    assert_true(largest_difference(y, rough, y, n * VECTORS) <= CLV_ROUGH);
+    clv_affinity_free(a);
+    free(values);
+    free(rough);
+    free(y);
+    free(x);
+    free(size);
+    free(labels);
+    free(after);
+    free(all);
+}
+
+static void test_rough_shapes(void **state) {
+    (void)state;
+    for (int64_t features = 1; features < 80; features += 15) {
+        check_shape(is_real() ? 2980 : 200, features, features % 2 == 0);
+    }
+    check_shape(is_real() ? 2980 : 200, 64, 1);
+}
+
+/* The similarities of new points are computed there, and are those of other homes. */
+static void check_cross(clv_affinity_kind kind, int64_t m) {
+    static const int64_t some[] = {0, 5, 6, 200, N - 1};
+    clv_affinity_options o = on_card();
+    double *values = malloc((size_t)(m * P) * sizeof *values);
+    clv_matrix fresh = {.rows = m, .cols = P, .scalar = CLV_F64, .values = values};
+    clv_rng rng = clv_rng_stream(8, 0);
+    clv_affinity *a, *b;
+    clv_data *ours, *theirs, *few;
+    clv_cross cross;
+    for (int64_t e = 0; e < m * P; e++) { /* the first ones are old */
+        values[e] = e < 70 * P ? points[e] : clv_rng_normal(&rng);
+    }
+    o.kind = kind;
+    o.zero_diagonal = 1;
+    assert_int_equal(clv_affinity_build(ctx, &matrix, &o, &a), CLV_OK);
+    o.home = CLV_HOME_AUTO;
+    assert_int_equal(clv_affinity_build(ctx, &matrix, &o, &b), CLV_OK);
+    assert_int_equal(clv_affinity_cross(a, &fresh, &ours), CLV_OK);
+    assert_int_equal(clv_affinity_cross(b, &fresh, &theirs), CLV_OK);
+    const double *x = clv_data_matrix(ours)->values, *y = clv_data_matrix(theirs)->values;
+    for (int64_t e = 0; e < m * N; e++) {
+        assert_true(fabs(x[e] - y[e]) <= 1e-13 * fmax(1, fabs(y[e])));
+    }
+    assert_int_equal(clv_cross_new(ctx, a, 1, &cross), CLV_OK);
+    assert_ptr_equal(cross.home, a);
+    assert_true(clv_cross_narrow(&cross, some, 5));
+    assert_int_equal(clv_cross_rows(&cross, &fresh, 1, &few), CLV_OK);
+    for (int64_t e = 0; e < m * 5; e++) {
+        assert_true(((const double *)clv_data_matrix(few)->values)[e] == x[e / 5 * N + some[e % 5]]);
+    }
+    clv_cross_free(&cross);
+    clv_data_free(few);
+    clv_data_free(ours);
+    clv_data_free(theirs);
+    clv_affinity_free(a);
+    clv_affinity_free(b);
+    free(values);
+}
+
+static void test_cross(void **state) {
+    (void)state;
+    check_cross(CLV_AFFINITY_GAUSSIAN, is_real() ? 60000 : 130); /* several parts, on a card */
+    check_cross(CLV_AFFINITY_EXPONENTIAL, 130);
+    check_cross(CLV_AFFINITY_COSINE, 130);
+    check_cross(CLV_AFFINITY_DISTANCE, 130);
+}
+
 /* A cut that begins with rough sums and degrees ends with exact ones, also where time or a hook ends it. */
 static void test_rough_degrees(void **state) {
     clv_affinity_options o = on_card();
@@ -417,6 +529,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_failure, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rough, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rough_products, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_rough_shapes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_cross, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rough_degrees, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_kept_nowhere, set_up, tear_down),

@@ -167,6 +167,17 @@ static void symnmf_of_nothing_left(void **unused) {
     check_run(&run);
 }
 
+/* The squares of the similarities are numbers with a few bits left, and f by these is more than a number can hold. */
+static void symnmf_of_similarities_next_to_nothing(void **unused) {
+    const honest run = {.method = "symnmf",
+                        .options = {"k", "2", "affinity", "gaussian", "gamma", "368", "zero-diagonal", "true"},
+                        .rows = 9,
+                        .cols = 1,
+                        .points = {0, 1, 2, 3, 4, 5, 6, 7, 8}};
+    (void)unused;
+    check_run(&run);
+}
+
 /* Sums of similarities from which large ones were taken off said that nothing was left. */
 static void dominant_among_tiny_similarities(void **unused) {
     const honest run = {
@@ -223,6 +234,7 @@ int main(void) {
         cmocka_unit_test(kpalm_on_an_object),
         cmocka_unit_test(symnmf_by_penalties),
         cmocka_unit_test(symnmf_of_nothing_left),
+        cmocka_unit_test(symnmf_of_similarities_next_to_nothing),
         cmocka_unit_test(dominant_among_tiny_similarities),
         cmocka_unit_test(dominant_of_opposite_vectors),
         cmocka_unit_test(ncut_by_landmarks),

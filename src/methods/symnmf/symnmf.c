@@ -323,7 +323,7 @@ static clv_status add_findings(const clv_symnmf_problem *p, const clv_matrix *me
                                const int32_t *claimed, clv_result *result) {
     double n = (double)p->n, value = fmax(objective, 0);
     double variation = p->squares > 0 ? fmax(1 - p->sum / n * (p->sum / n) / p->squares, 0) : 0;
-    CLV_TRY(clv_result_put_real(result, "residual", p->squares > 0 ? 2 * sqrt(value / p->squares) : 0));
+    CLV_TRY(clv_result_put_real(result, "residual", p->squares > 0 ? 2 * sqrt(value) / sqrt(p->squares) : 0));
     CLV_TRY(clv_result_put_real(result, "mean_similarity", p->sum / (n * n)));
     CLV_TRY(clv_result_put_real(result, "variation", variation));
     return read_rows(p, membership, claimed, result);

@@ -35,7 +35,7 @@ double clv_ks_tolerance(const clv_ksupport_options *options) {
 
 /* Whether newton is the faster one on a working set, measured on 100 to 8000 samples of 1000 to 100,000 features: its
  * system has few unknowns where k is small, while fcfw has many atoms to correct. */
-static bool is_sparse(int64_t k, int64_t samples, int64_t features) {
+static bool has_small_k(int64_t k, int64_t samples, int64_t features) {
     enum { MOST_SAMPLES = 4096, MOST_FEATURES = 32768, FEATURES_PER_K = 100 };
     bool few = k >= 1 && k <= features / FEATURES_PER_K && features <= MOST_FEATURES;
     return samples <= MOST_SAMPLES && (k == 1 || few);
@@ -43,7 +43,7 @@ static bool is_sparse(int64_t k, int64_t samples, int64_t features) {
 
 int clv_ks_choose(const clv_ksupport_options *options, int64_t samples, int64_t features) {
     bool newton =
-        (clv_ks_is_narrow(samples, features) || is_sparse(options->k, samples, features)) && !(options->radius > 0);
+        (clv_ks_is_narrow(samples, features) || has_small_k(options->k, samples, features)) && !(options->radius > 0);
     return options->solver != CLV_KSUPPORT_AUTO ? options->solver : newton ? CLV_KSUPPORT_NEWTON : CLV_KSUPPORT_FCFW;
 }
 

@@ -189,6 +189,7 @@ typedef struct clv_crowd {
     double rest;          /* how long the next retry waits */
     int64_t put_aside;
     double spent;
+    bool crowded; /* at the last look */
     int halvings; /* of the team */
 } clv_crowd;
 int clv_crowd_team(const clv_crowd *crowd, int threads);

@@ -39,11 +39,13 @@ static __attribute__((constructor)) void watch_forks(void) {
  * aside holds up all others at the end of a region, for milliseconds where the region itself takes microseconds, while
  * they burn what is left of their time by spinning. No result depends on the number of threads, so a team may shrink.
  * Two things together tell when: threads are put aside against their will often, which the system counts, and the
- * calling thread does not get its core (while it waits for others it spins, at first). A team that shrank is tried
- * again with twice the threads after a while, and after ever longer whiles if that fails.
+ * calling thread does not get its core (while it waits for others it spins, at first). Once is nothing: some other
+ * program always runs for a moment; the second time in a row counts. A team that shrank is tried again with twice the
+ * threads after a while, and after ever longer whiles if that fails.
  *
  * A short run is over before this shows. So the first look, or one after a pause, asks how much else is running at the
- * moment, where the system tells: if that is enough for all cores, the team begins small, and stays so for as long. */
+ * moment, where the system tells: if that is enough for all cores, the team begins small, and stays so for as long. The
+ * next look may end that, as what was running then may have been another program of a pipeline that was starting. */
 
 #define LOOK 0.1       /* seconds from one look to the next */
 #define OFTEN 50.0     /* times per second: the cores are crowded */
@@ -63,13 +65,17 @@ void clv_crowd_look(clv_crowd *c, double now, int64_t put_aside, double spent, b
     bool fresh = span < 10 * LOOK; /* what came before a long pause says nothing */
     bool crowded = (double)(put_aside - c->put_aside) > OFTEN * span && spent - c->spent < SHARE * span;
     crowded = fresh ? crowded : taken;
+    bool lasts = !fresh || c->crowded || c->rest > 0;
+    c->crowded = crowded;
     c->looked = now;
     c->put_aside = put_aside;
     c->spent = spent;
-    if (crowded && clv_crowd_team(c, threads) > 1) {
+    if (crowded && lasts && clv_crowd_team(c, threads) > 1) {
         c->halvings++;
-        c->rest = c->rest == 0 ? FIRST_REST : c->rest * 2 < LONGEST_REST ? c->rest * 2 : LONGEST_REST;
-        c->retry = now + c->rest;
+        if (fresh) {
+            c->rest = c->rest == 0 ? FIRST_REST : c->rest * 2 < LONGEST_REST ? c->rest * 2 : LONGEST_REST;
+        }
+        c->retry = fresh ? now + c->rest : now;
     } else if (c->halvings > 0 && now >= c->retry && !taken) {
         c->halvings--;
         c->retry = now + c->rest;

@@ -112,6 +112,11 @@ static clv_status place(clv_atoms *atoms, const clv_list *u, int32_t *slot) {
 
 /* --- adding --- */
 
+/* Threads for so many multiplications: few are done before another thread is awake. */
+static int team_for(const clv_atoms *atoms, int64_t work) {
+    return work > 1 << 17 ? clv_team(atoms->problem->loss.threads) : 1;
+}
+
 /* Inner products of atom `last` with all, by way of its entries spread over the union. */
 static clv_status multiply_entries(clv_atoms *atoms, int64_t last) {
     const clv_atom *mine = &atoms->atom[last];
@@ -122,6 +127,7 @@ static clv_status multiply_entries(clv_atoms *atoms, int64_t last) {
     for (int64_t e = 0; e < mine->count; e++) {
         spread[mine->slot[e]] = mine->value[e];
     }
+#pragma omp parallel for num_threads(team_for(atoms, (last + 1) * mine->count)) schedule(dynamic)
     for (int64_t a = 0; a <= last; a++) {
         const clv_atom *other = &atoms->atom[a];
         double sum = 0;
@@ -138,8 +144,9 @@ static void multiply_images(clv_atoms *atoms, int64_t last) {
     int64_t n = atoms->problem->x->samples;
     int threads = atoms->problem->loss.threads;
     const double *mine = atoms->image + last * n;
+#pragma omp parallel for num_threads(team_for(atoms, (last + 1) * n)) schedule(dynamic)
     for (int64_t a = 0; a <= last; a++) {
-        double product = clv_dot(mine, atoms->image + a * n, n, threads);
+        double product = clv_dot(mine, atoms->image + a * n, n, 1);
         atoms->gram[last * atoms->capacity + a] = atoms->gram[a * atoms->capacity + last] = product;
     }
     atoms->target[last] = clv_dot(mine, atoms->problem->loss.y, n, threads);

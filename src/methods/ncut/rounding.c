@@ -129,9 +129,14 @@ static void add_tile(const cloud *w, int64_t at, int64_t length, double *sums) {
     }
 }
 
-/* Whether going over all points and centers is worth waking up other threads. */
+/* Whether going over all points and centers is worth sharing with other ranks, */
 static bool is_large(const cloud *w) {
     return w->m * w->k * w->k >= 1 << 21;
+}
+
+/* and waking up other threads. */
+static bool is_threaded(const cloud *w) {
+    return w->m * w->k * w->k >= 1 << 18;
 }
 
 /* The chunks of this rank: all of them, if what there is to do is not worth sharing. */
@@ -168,7 +173,7 @@ static clv_status add_chunks(cloud *w, int64_t count) {
 static clv_status assign(cloud *w, double *cost) {
     int64_t first, last;
     own_chunks(w, &first, &last);
-#pragma omp parallel for num_threads(clv_team(w->threads)) schedule(static) if (is_large(w))
+#pragma omp parallel for num_threads(clv_team(w->threads)) schedule(static) if (is_threaded(w))
     for (int64_t q = first; q < last; q++) {
         int64_t end = (q + 1) * w->chunk < w->m ? (q + 1) * w->chunk : w->m;
         double *sums = w->partial + q * w->stride;
@@ -199,7 +204,7 @@ static clv_status price_candidates(cloud *w, const int64_t *candidate, int64_t c
     for (int64_t t = 0; t < count; t++) {
         take_point(w, candidate[t], w->small + t * w->k);
     }
-#pragma omp parallel for num_threads(clv_team(w->threads)) schedule(static) if (is_large(w))
+#pragma omp parallel for num_threads(clv_team(w->threads)) schedule(static) if (is_threaded(w))
     for (int64_t q = first; q < last; q++) {
         int64_t end = (q + 1) * w->chunk < w->m ? (q + 1) * w->chunk : w->m;
         double cost[TILE], *sums = w->partial + q * count;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = CLV_PURSUIT_ROWS, SLICE = 64 };
+enum { ROWS = CLV_PURSUIT_ROWS, SLICE = 32 };
 
 /* --- the map and its transpose --- */
 

@@ -12,10 +12,11 @@
 #include <cblas.h>
 #include <float.h>
 #include <math.h>
+#include <omp.h>
 #include <stdatomic.h>
 #include <string.h>
 
-enum { ROWS = CLV_PURSUIT_ROWS, MOST_SCANS = 60, SAMPLED = 32, STRIP = 32 };
+enum { ROWS = CLV_PURSUIT_ROWS, MOST_SCANS = 60, SAMPLED = 32, STRIP = 32, MANY = 1 << 16 };
 
 /* Rows i0.. of P R' into a tile. */
 static void fill_tile(const clv_pursuit_work *s, int64_t i0, int64_t rows, float *tile) {
@@ -33,15 +34,19 @@ static double take_slope(clv_pursuit_work *s, const double *r) {
     const clv_pursuit_points *p = s->points;
     double largest = 0;
     int exponent;
-    for (int64_t i = 0; i < p->n * p->d; i++) {
-        largest = fmax(largest, fabs(r[i]));
+    int64_t count = p->n * p->d;
+#pragma omp parallel for num_threads(clv_team(p->threads)) schedule(static) reduction(max : largest) if (count > MANY)
+    for (int64_t i = 0; i < count; i++) {
+        double size = fabs(r[i]);
+        largest = size > largest ? size : largest;
     }
     if (!(largest >= DBL_MIN)) {
         return 0;
     }
     frexp(largest, &exponent);
     double unit = ldexp(1, -exponent);
-    for (int64_t i = 0; i < p->n * p->d; i++) {
+#pragma omp parallel for num_threads(clv_team(p->threads)) schedule(static) if (count > MANY)
+    for (int64_t i = 0; i < count; i++) {
         s->slope[i] = (float)(unit * r[i]);
     }
     return unit;
@@ -50,12 +55,13 @@ static double take_slope(clv_pursuit_work *s, const double *r) {
 /* How much an entry in single precision can be off: roundings of d products and of the factors. */
 static double uncertainty(const clv_pursuit_points *p, const double *r, double unit) {
     double longest = 0;
+#pragma omp parallel for num_threads(clv_team(p->threads)) schedule(static) reduction(max : longest) if (p->n * p->d > MANY)
     for (int64_t j = 0; j < p->n; j++) {
         double square = 0;
         for (int64_t f = 0; f < p->d; f++) {
             square += unit * r[j * p->d + f] * (unit * r[j * p->d + f]);
         }
-        longest = fmax(longest, square);
+        longest = square > longest ? square : longest;
     }
     return (double)(p->d + 4) * 0x1p-24 * p->longest * sqrt(longest);
 }
@@ -111,10 +117,10 @@ static clv_status scan(clv_pursuit_work *s, double bar, int64_t *count) {
     atomic_llong taken = 0;
     atomic_bool stopped = false;
     float level = (float)bar;
-#pragma omp parallel for num_threads(clv_team(p->threads)) schedule(static, 1)
-    for (int64_t t = 0; t < p->threads; t++) {
-        for (int64_t b = t; b < blocks && clv_goes_on(p->ctx, &stopped, ROWS * p->n * p->d); b += p->threads) {
-            scan_block(s, b, level, s->tile + t * ROWS * p->n, &taken);
+#pragma omp parallel for num_threads(clv_team(p->threads)) schedule(dynamic)
+    for (int64_t b = 0; b < blocks; b++) {
+        if (clv_goes_on(p->ctx, &stopped, ROWS * p->n * p->d)) {
+            scan_block(s, b, level, s->tile + omp_get_thread_num() * ROWS * p->n, &taken);
         }
     }
     *count = (int64_t)atomic_load(&taken);

@@ -111,7 +111,7 @@ static void follow(clv_context *ctx, const graph *g, int64_t k, uint64_t seed, b
     int kept = 0;
     for (int bout = 0; bout < 150; bout++) { /* from labels at random, so that some are kept */
         double before = s.value;
-        assert_int_equal(clv_local_bout(&l, &rng, 1 + bout % 4), CLV_OK);
+        assert_int_equal(clv_local_bout(&l, &rng, 1 + bout % 4, &fruitless), CLV_OK);
         assert_true(s.value <= before);
         kept += s.value < before;
         check_state(&l, &fresh);

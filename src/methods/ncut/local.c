@@ -373,14 +373,14 @@ static void gather_hands(clv_local *l) {
 
 void clv_local_begin(clv_local *l) {
     l->s->fresh = false;
-    l->bouts = l->regions = l->cluster_work = l->region_work = 0;
+    l->clusters = l->regions = l->cluster_work = l->region_work = 0;
     gather_hands(l);
     measure(l);
     l->mark = l->s->value;
 }
 
 void clv_local_pass_state(clv_local *l, clv_archive *archive) {
-    clv_pass_integer(archive, &l->bouts, 0, INT64_MAX / 2);
+    clv_pass_integer(archive, &l->clusters, 0, INT64_MAX / 2);
     clv_pass_integer(archive, &l->regions, 0, INT64_MAX / 2);
     clv_pass_integer(archive, &l->cluster_work, 0, INT64_MAX / 2);
     clv_pass_integer(archive, &l->region_work, 0, INT64_MAX / 2);

@@ -5,7 +5,7 @@
  *   clusters  a cluster goes to its next best ones, another is split between two objects far apart in it, by distance
  *             in edges. Costs as much as the clusters are large
  *
- * A bout is one kick of clusters and so many of regions as cost as much. All start from where the search stands, so
+ * A bout is CLUSTERS kicks of clusters and so many of regions as cost as much. All start from where the search stands, so
  * that threads can share them; few gain anything. What these have moved is then moved one after another on what there
  * is by then, and kept where the cut is still lower. So a bout comes to the same on any number of threads, and of
  * ranks, which share its kicks and tell each other of those that gain.
@@ -20,8 +20,9 @@
 #include <string.h>
 
 enum { MOST_REGION = 256, TRIES = 16 };
-/* Kicks of regions in a bout: in the first one, and at most. From so many objects on, threads share a bout. */
-enum { FIRST_REGIONS = 16, MOST_REGIONS = 1024, LEAST_SHARED = 128, WORTH_RANKS = 4096 };
+/* Kicks of clusters in a bout; kicks of regions in one, the first time, and at most. From so many objects on, threads
+ * share a bout. */
+enum { CLUSTERS = 2, FIRST_REGIONS = 16 * CLUSTERS, MOST_REGIONS = 1024, LEAST_SHARED = 128, WORTH_RANKS = 4096 };
 /* Kicks touch little: up to so many count as one, one and one more for each SPAN objects. On a small graph fewer try
  * all that there is to try, and the rest of the time would be spent on the last tenths of a percent. A round looks at
  * so many times n objects. */
@@ -184,22 +185,50 @@ static clv_status attempt(kick *t, clv_hand *h, const clv_partition *from) {
     return CLV_OK;
 }
 
-/* Those that gain something, one after another. */
-static void carry_out(clv_local *l, const kick *kicks, int64_t count) {
+/* The kicks of clusters among those of a bout, which come first. */
+static int64_t clusters_of(int64_t kicks) {
+    return kicks < CLUSTERS ? kicks : CLUSTERS;
+}
+
+/* What a kick has moved, if it gains something. */
+static void carry_out(clv_local *l, const kick *one) {
     clv_hand *h = &l->hand[0];
-    for (int64_t t = 0; t < count; t++) {
-        *(kicks[t].of_clusters ? &l->cluster_work : &l->region_work) += kicks[t].looked;
-        if (kicks[t].moved) {
-            clv_hand_stand(h, l->s);
-            if (clv_hand_follow(h, kicks[t].moved, kicks[t].labels, kicks[t].count)) {
-                clv_local_adopt(l, h);
-            } else {
-                clv_hand_take_back(h, l->s);
-            }
+    *(one->of_clusters ? &l->clusters : &l->regions) += 1;
+    *(one->of_clusters ? &l->cluster_work : &l->region_work) += one->looked;
+    if (one->moved) {
+        clv_hand_stand(h, l->s);
+        if (clv_hand_follow(h, one->moved, one->labels, one->count)) {
+            clv_local_adopt(l, h);
+        } else {
+            clv_hand_take_back(h, l->s);
         }
     }
-    l->bouts++;
-    l->regions += count - 1;
+}
+
+/* Whether the cut has fallen by what is worthwhile since it last did. */
+static bool gains(clv_local *l) {
+    bool gained = l->s->value < l->mark - fmax(WORTHWHILE * l->mark, CLV_GAIN_TOLERANCE);
+    l->mark = gained ? l->s->value : l->mark;
+    return gained;
+}
+
+/* So many kicks count as one. */
+static int64_t at_once(const clv_local *l) {
+    int64_t some = 1 + l->s->problem->n / SPAN;
+    return some < KICKS_AT_ONCE ? some : KICKS_AT_ONCE;
+}
+
+/* One after another: each kick of clusters with its part of those of regions. */
+static void carry_out_all(clv_local *l, const kick *kicks, int64_t count, int64_t *fruitless) {
+    int64_t clusters = clusters_of(count), regions = count - clusters;
+    for (int64_t c = 0; c < clusters; c++) {
+        int64_t first = regions * c / clusters, last = regions * (c + 1) / clusters;
+        carry_out(l, &kicks[c]);
+        for (int64_t t = first; t < last; t++) {
+            carry_out(l, &kicks[clusters + t]);
+        }
+        *fruitless = gains(l) ? 0 : *fruitless + (last - first + at_once(l)) / at_once(l);
+    }
 }
 
 /* --- bouts that ranks share --- */
@@ -208,17 +237,17 @@ static bool is_shared_out(const clv_local *l) {
     return l->s->problem->n >= WORTH_RANKS && clv_is_shared(l->s->problem->ctx);
 }
 
-/* The kicks of rank r: those whose middle lies in its part of what a bout costs. The first, of clusters, costs as much
- * as all others together, or as it did so far. */
+/* The kicks of rank r: those whose middle lies in its part of what a bout costs, by what kicks cost so far. */
 static void kicks_of(const clv_local *l, int rank, int64_t count, int64_t *first, int64_t *last) {
-    double whole = l->bouts > 0 ? (double)l->cluster_work / (double)l->bouts : 1;
-    double each = l->regions > 0 ? (double)l->region_work / (double)l->regions : 1 / (double)FIRST_REGIONS;
-    double part = (whole + each * (double)(count - 1)) / clv_rank_count(l->s->problem->ctx);
+    double whole = l->clusters > 0 ? (double)l->cluster_work / (double)l->clusters : 1;
+    double each = l->regions > 0 ? (double)l->region_work / (double)l->regions : (double)CLUSTERS / FIRST_REGIONS;
+    double clusters = (double)clusters_of(count), regions = (double)count - clusters;
+    double part = (whole * clusters + each * regions) / clv_rank_count(l->s->problem->ctx);
     int64_t *ends[2] = {first, last};
     for (int side = 0; side < 2; side++) {
-        double at = part * (rank + side);
-        int64_t t = at <= whole / 2 ? 0 : 1 + (int64_t)fmax(ceil((at - whole) / each - 0.5), 0);
-        *ends[side] = t < count ? t : count;
+        double at = part * (rank + side), beyond = at - whole * clusters;
+        double t = beyond <= 0 ? fmin(ceil(at / whole - 0.5), clusters) : clusters + fmax(ceil(beyond / each - 0.5), 0);
+        *ends[side] = t < (double)count ? (int64_t)t : count;
     }
     *last = rank + 1 < clv_rank_count(l->s->problem->ctx) ? *last : count;
 }
@@ -337,7 +366,7 @@ static clv_status attempt_all(clv_local *l, kick *kicks, int64_t count) {
     return status;
 }
 
-clv_status clv_local_bout(clv_local *l, clv_rng *rng, int64_t count) {
+clv_status clv_local_bout(clv_local *l, clv_rng *rng, int64_t count, int64_t *fruitless) {
     clv_partition *s = l->s;
     kick *kicks = CLV_NEW0(s->problem->ctx, kick, count);
     if (!kicks) {
@@ -345,11 +374,11 @@ clv_status clv_local_bout(clv_local *l, clv_rng *rng, int64_t count) {
     }
     for (int64_t t = 0; t < count; t++) {
         kicks[t].rng = clv_rng_stream(clv_rng_next(rng), 0);
-        kicks[t].of_clusters = t == 0;
+        kicks[t].of_clusters = t < clusters_of(count);
     }
     clv_status status = attempt_all(l, kicks, count);
     if (status == CLV_OK) {
-        carry_out(l, kicks, count);
+        carry_out_all(l, kicks, count, fruitless);
     }
     for (int64_t t = 0; t < count; t++) {
         CLV_FREE_ALL(s->problem->ctx, kicks[t].moved, kicks[t].labels);
@@ -362,30 +391,21 @@ clv_status clv_local_bout(clv_local *l, clv_rng *rng, int64_t count) {
 
 /* Kicks of regions in the next bout: such that they will have cost as much as those of clusters. */
 static int64_t regions_next(const clv_local *l) {
-    if (l->bouts == 0 || l->region_work == 0) {
+    if (l->clusters == 0 || l->region_work == 0) {
         return FIRST_REGIONS;
     }
-    double clusters = (double)l->cluster_work * (double)(l->bouts + 1) / (double)l->bouts;
+    double clusters = (double)l->cluster_work * (double)(l->clusters + CLUSTERS) / (double)l->clusters;
     double each = (double)l->region_work / (double)l->regions;
     return (int64_t)fmin(fmax((clusters - (double)l->region_work) / each, 1), MOST_REGIONS);
 }
 
-/* Whether the cut has fallen by what is worthwhile since it last did. */
-static bool gains(clv_local *l) {
-    bool gained = l->s->value < l->mark - fmax(WORTHWHILE * l->mark, CLV_GAIN_TOLERANCE);
-    l->mark = gained ? l->s->value : l->mark;
-    return gained;
-}
-
 clv_status clv_local_round(clv_local *l, clv_rng *rng, int64_t patience, int64_t *fruitless) {
     int64_t n = l->s->problem->n, until = l->cluster_work + l->region_work + ROUND * n, moved = 0;
-    int64_t at_once = 1 + n / SPAN < KICKS_AT_ONCE ? 1 + n / SPAN : KICKS_AT_ONCE;
     double before = l->s->value;
     do {
-        int64_t kicks = 1 + regions_next(l), left = patience < 0 ? kicks : (patience - *fruitless) * at_once;
+        int64_t kicks = CLUSTERS + regions_next(l), left = patience < 0 ? kicks : (patience - *fruitless) * at_once(l);
         kicks = kicks < left ? kicks : left;
-        CLV_TRY(clv_local_bout(l, rng, kicks));
-        *fruitless = gains(l) ? 0 : *fruitless + (kicks + at_once - 1) / at_once;
+        CLV_TRY(clv_local_bout(l, rng, kicks, fruitless));
     } while (l->cluster_work + l->region_work < until && !(patience >= 0 && *fruitless >= patience));
     do {
         CLV_TRY(l->s->value < before ? clv_local_pass(l, &moved) : CLV_OK);

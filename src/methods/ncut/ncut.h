@@ -257,7 +257,7 @@ typedef struct clv_local {
     double mark;                       /* the objective when the cut last fell by an amount worth waiting for */
     double *partial;                   /* chunks x 2 k */
     int64_t chunks;                    /* of objects */
-    int64_t bouts, regions;            /* of kicks so far, and kicks of regions in them */
+    int64_t clusters, regions;         /* kicks of clusters so far, and of regions */
     int64_t cluster_work, region_work; /* objects looked at for kicks of clusters, of regions */
 } clv_local;
 
@@ -290,8 +290,9 @@ int32_t clv_hand_next_best(clv_hand *h, int64_t i, int32_t gone);
 
 /* --- local_kicks.c --- */
 
-/* So many kicks, the first of whole clusters, the others of regions; what lowers the cut stays. */
-clv_status clv_local_bout(clv_local *l, clv_rng *rng, int64_t count);
+/* So many kicks, the first ones of whole clusters, the others of regions; what lowers the cut stays.
+ * *fruitless counts them from the last that was worthwhile on, some at once. */
+clv_status clv_local_bout(clv_local *l, clv_rng *rng, int64_t count, int64_t *fruitless);
 /* Bouts that look at several times n objects together, then passes until no object moves. `fruitless` counts kicks in a
  * row (several at once) without a gain worth the wait; a round ends early when there are `patience` of them, unless
  * that is below 0. */

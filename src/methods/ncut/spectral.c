@@ -35,7 +35,7 @@ enum {
     MOST_DEGREE = 8,         /* of the filter */
     CHECK_STEPS = 12,        /* of the filter: a missed one grows by exp(LAST_ANGLE) a step, up to 6e6 times */
     CHUNK = 4096,            /* entries of vectors rotated at a time */
-    WORTH_THREADS = 1 << 18, /* numbers to go over; for fewer, waking threads takes longer */
+    WORTH_THREADS = 1 << 16, /* numbers to go over; for fewer, waking threads takes longer */
 };
 /* The filter takes the wanted eigenvalues to cosh(LAST_ANGLE)..cosh(FILTER_RANGE), and the others to -1..1. */
 #define FILTER_RANGE 3.0

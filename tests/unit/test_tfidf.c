@@ -369,13 +369,52 @@ static void test_stopped(void **state) {
         clv_status status = CLV_OK;
         assert_int_equal(clv_tfidf_new(ctx, &o, &t), CLV_OK);
         clv_context_set_interrupt(ctx, stop_in_a_while, &left);
-        for (int i = 0; status == CLV_OK && i < 21; i++) {
+        for (int i = 0; status == CLV_OK && i < 31; i++) {
             status = clv_tfidf_add(t, &document);
         }
         assert_int_equal(status, CLV_EINTERRUPTED);
         clv_context_set_interrupt(ctx, NULL, NULL);
         clv_tfidf_free(t);
     }
+}
+
+/* Given up, or out of budget, while the next batch is read: the sentence comes from the call after. */
+static int stop_at_once(void *user) {
+    (void)user;
+    return 1;
+}
+
+static void test_failures_beside(void **state) {
+    (void)state;
+    static char text[200000];
+    clv_tfidf_options o;
+    clv_tfidf_defaults(&o);
+    o.threads = 2;
+    for (size_t at = 0; at + 8 <= sizeof text; at += 8) {
+        snprintf(text + at, 8, "w%05zu", at / 8);
+        text[at + 6] = text[at + 7] = ' ';
+    }
+    for (int stopped = 0; stopped < 2; stopped++) {
+        clv_tfidf *t;
+        clv_status status = CLV_OK;
+        o.memory = stopped ? 0 : 1 << 20;
+        assert_ok(clv_tfidf_new(ctx, &o, &t));
+        clv_context_set_interrupt(ctx, stopped ? stop_at_once : NULL, NULL);
+        for (int i = 0; status == CLV_OK && i < 12; i++) { /* two batches */
+            status = add_text(t, text, sizeof text, "x");
+        }
+        clv_context_set_interrupt(ctx, NULL, NULL);
+        assert_refused(status, stopped ? CLV_EINTERRUPTED : CLV_ENOMEM,
+                       stopped ? "interrupted while counting terms" : "more than the budget of 1048576", NULL);
+        clv_tfidf_free(t);
+    }
+    clv_tfidf *t; /* let go of while a batch is counted */
+    o.memory = 0;
+    assert_ok(clv_tfidf_new(ctx, &o, &t));
+    for (int i = 0; i < 6; i++) {
+        assert_ok(add_text(t, text, sizeof text, "x"));
+    }
+    clv_tfidf_free(t);
 }
 
 static void test_encodings(void **state) {
@@ -451,6 +490,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_like, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_threads, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_stopped, open_context, close_context),
+        cmocka_unit_test_setup_teardown(test_failures_beside, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_encodings, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_refused, open_context, close_context),
     };

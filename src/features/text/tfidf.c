@@ -1,8 +1,8 @@
 /* tf-idf of documents that come one after the other.
  *
- * Texts are gathered into batches of some MiB. A batch is cut into chunks of whole documents, whose terms are counted
- * side by side, each chunk with a vocabulary of its own; the chunks then join the common vocabulary in their order. So
- * the text is gone after its batch, and what is kept is 8 bytes per nonzero (up to 12, as the list grows by half) and
+ * Texts are gathered into batches of a MiB. A batch is cut into chunks of whole documents, whose terms are counted
+ * side by side, each chunk with a vocabulary of its own; the chunks then join the common vocabulary in their order. With
+ * more than one thread that goes on beside the reading of the next batch. So the text is gone after its batch, and what is kept is 8 bytes per nonzero (up to 12, as the list grows by half) and
  * the terms. At the end terms are chosen and sorted, and the rows are written with ascending columns by two counting
  * passes, without a comparison: 28 bytes per nonzero for that time, 12 afterwards. All of it is checked against the
  * budget.
@@ -13,12 +13,19 @@
 #include "features/text/text.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* WORTH_THREADS: nonzeros; for fewer, waking threads takes longer. */
-enum { BATCH_BYTES = 4 << 20, CHUNK_BYTES = 128 << 10, WORTH_THREADS = 1 << 16 };
+enum { BATCH_BYTES = 1 << 20, CHUNK_BYTES = 128 << 10, WORTH_THREADS = 1 << 16 };
 enum { CHUNK_WORK = 64 * CHUNK_BYTES }; /* as clv_worked counts: some ten milliseconds */
+
+typedef struct batch {
+    clv_text texts;
+    clv_piece *pieces; /* their texts are offsets until the batch is complete */
+    int64_t count, room;
+} batch;
 
 typedef struct chunk {
     int64_t first, count; /* documents of the batch */
@@ -33,10 +40,12 @@ struct clv_tfidf {
     clv_vocabulary stop, terms;
     clv_grams grams;
     bool given; /* the terms are those of other documents */
-    /* the batch */
-    clv_text texts;
-    clv_piece *pieces; /* their texts are offsets until the batch is complete */
-    int64_t pieces_count, pieces_room;
+    batch filled, counted; /* with documents as they come; by a thread of its own, meanwhile */
+    pthread_t counter;
+    bool counting;     /* there is that thread */
+    clv_status status; /* what came of it */
+    size_t needed;     /* bytes, where that is more than the budget */
+    /* of the batch that is counted */
     chunk *chunks;
     int64_t chunks_room;
     int32_t *known; /* of the terms of a chunk: their number here, or -1 for stop words */
@@ -148,7 +157,7 @@ clv_status clv_tfidf_new(clv_context *ctx, const clv_tfidf_options *options, clv
     if (!t) {
         return CLV_ENOMEM;
     }
-    t->ctx = t->stop.ctx = t->terms.ctx = t->texts.ctx = ctx;
+    t->ctx = t->stop.ctx = t->terms.ctx = t->filled.texts.ctx = t->counted.texts.ctx = ctx;
     t->options = own;
     clv_status status = read_ngrams(t);
     status = status < 0 ? status : read_stop_words(t);
@@ -161,20 +170,24 @@ clv_status clv_tfidf_new(clv_context *ctx, const clv_tfidf_options *options, clv
     return CLV_OK;
 }
 
+static void discard_batch(const clv_tfidf *t, batch *b) {
+    clv_free(t->ctx, b->texts.data);
+    clv_free(t->ctx, b->pieces);
+    *b = (batch){.texts.ctx = t->ctx};
+}
+
 /* What was needed to count; the terms stay. */
 static void discard_counts(clv_tfidf *t) {
     for (int64_t c = 0; c < t->chunks_room; c++) {
         clv_counts_free(t->ctx, &t->chunks[c].counts);
     }
-    clv_free(t->ctx, t->texts.data);
-    clv_free(t->ctx, t->pieces);
+    discard_batch(t, &t->filled);
+    discard_batch(t, &t->counted);
     clv_free(t->ctx, t->chunks);
     clv_free(t->ctx, t->known);
-    t->texts = (clv_text){.ctx = t->ctx};
-    t->pieces = NULL;
     t->chunks = NULL;
     t->known = NULL;
-    t->pieces_room = t->chunks_room = t->known_room = 0;
+    t->chunks_room = t->known_room = 0;
 }
 
 static void discard_entries(clv_tfidf *t) {
@@ -185,11 +198,20 @@ static void discard_entries(clv_tfidf *t) {
     t->entries_count = t->entries_room = t->ends_room = 0;
 }
 
+/* Waits for the thread that counts. */
+static void stop_counting(clv_tfidf *t) {
+    if (t->counting) {
+        pthread_join(t->counter, NULL);
+        t->counting = false;
+    }
+}
+
 void clv_tfidf_free(clv_tfidf *t) {
     if (!t) {
         return;
     }
     clv_context *ctx = t->ctx;
+    stop_counting(t);
     discard_counts(t);
     discard_entries(t);
     clv_vocabulary_free(&t->stop);
@@ -204,9 +226,9 @@ static clv_status cut_batch(clv_tfidf *t, int64_t *count) {
     int64_t first = 0;
     size_t bytes = 0;
     *count = 0;
-    for (int64_t d = 0; d < t->pieces_count; d++) {
-        bytes += t->pieces[d].size;
-        if (bytes >= CHUNK_BYTES || d + 1 == t->pieces_count) {
+    for (int64_t d = 0; d < t->counted.count; d++) {
+        bytes += t->counted.pieces[d].size;
+        if (bytes >= CHUNK_BYTES || d + 1 == t->counted.count) {
             CLV_TRY(clv_make_room(t->ctx, (void **)&t->chunks, *count, 1, &t->chunks_room, sizeof *t->chunks));
             t->chunks[*count].first = first;
             t->chunks[(*count)++].count = d + 1 - first;
@@ -234,15 +256,25 @@ static clv_status join_terms(clv_tfidf *t, const clv_vocabulary *terms) {
 }
 
 /* Whether `more` bytes fit the budget. */
-static clv_status check_budget(const clv_tfidf *t, size_t more) {
-    size_t now, peak, budget = clv_memory_budget(t->options.memory);
+static clv_status check_budget(clv_tfidf *t, size_t more) {
+    size_t now, peak;
     clv_context_memory(t->ctx, &now, &peak);
-    if (now + more > budget) {
+    t->needed = now + more > clv_memory_budget(t->options.memory) ? now + more : 0;
+    return t->needed > 0 ? CLV_ENOMEM : CLV_OK;
+}
+
+/* A failure of counting, in words: the thread that counts leaves them to the one that reads. */
+static clv_status tell(const clv_tfidf *t, clv_status status) {
+    if (status == CLV_EINTERRUPTED) {
+        return clv_stop_failure(t->ctx, "counting terms");
+    }
+    if (status == CLV_ENOMEM && t->needed > 0) {
         return clv_fail(t->ctx, CLV_ENOMEM,
                         "the %d terms and %lld counts of %lld documents take %zu bytes, more than the budget of %zu",
-                        t->terms.count, (long long)t->entries_count, (long long)t->info.documents, now + more, budget);
+                        t->terms.count, (long long)t->entries_count, (long long)t->info.documents, t->needed,
+                        clv_memory_budget(t->options.memory));
     }
-    return CLV_OK;
+    return status;
 }
 
 static clv_status join_chunk(clv_tfidf *t, const chunk *c) {
@@ -267,31 +299,48 @@ static clv_status join_chunk(clv_tfidf *t, const chunk *c) {
     return CLV_OK;
 }
 
-static clv_status count_batch(clv_tfidf *t) {
+/* The batch to be counted, by so many threads. */
+static clv_status count_batch(clv_tfidf *t, int threads) {
+    batch *b = &t->counted;
     atomic_bool stopped = false;
     int64_t count;
     CLV_TRY(cut_batch(t, &count));
-    for (int64_t d = 0, at = 0; d < t->pieces_count; d++) {
-        t->pieces[d].text = t->texts.data + at;
-        at += (int64_t)t->pieces[d].size;
+    for (int64_t d = 0, at = 0; d < b->count; d++) {
+        b->pieces[d].text = b->texts.data + at;
+        at += (int64_t)b->pieces[d].size;
     }
-#pragma omp parallel for num_threads(clv_team(clv_threads(t->options.threads))) schedule(dynamic) if (count > 1)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic) if (count > 1)
     for (int64_t c = 0; c < count; c++) {
         chunk *own = &t->chunks[c];
         if (!clv_goes_on(t->ctx, &stopped, CHUNK_WORK)) {
             continue;
         }
-        own->status = clv_count_terms(t->ctx, t->pieces + own->first, own->count, &t->grams, &own->counts);
+        own->status = clv_count_terms(t->ctx, b->pieces + own->first, own->count, &t->grams, &own->counts);
     }
     for (int64_t c = 0; c < count && clv_goes_on(t->ctx, &stopped, CHUNK_WORK); c++) {
         CLV_TRY(join_chunk(t, &t->chunks[c]));
     }
-    if (stopped) {
-        return clv_stop_failure(t->ctx, "counting terms");
-    }
-    t->pieces_count = 0;
-    t->texts.size = 0;
-    return CLV_OK;
+    b->count = 0;
+    b->texts.size = 0;
+    return stopped ? CLV_EINTERRUPTED : CLV_OK;
+}
+
+/* Beside the reading, so with one thread less. */
+static void *count_beside(void *user) {
+    clv_tfidf *t = user;
+    t->status = count_batch(t, clv_threads(t->options.threads) - 1);
+    return NULL;
+}
+
+/* Once the batch before is counted, this one is next. */
+static clv_status hand_over(clv_tfidf *t, bool beside) {
+    stop_counting(t);
+    CLV_TRY(tell(t, t->status));
+    batch free = t->counted;
+    t->counted = t->filled;
+    t->filled = free;
+    t->counting = beside && pthread_create(&t->counter, NULL, count_beside, t) == 0;
+    return t->counting ? CLV_OK : tell(t, count_batch(t, clv_threads(t->options.threads)));
 }
 
 /* Whether the text is to be read as Latin-1; *invalid is the byte, from 1, for which it is though nobody said so. */
@@ -314,24 +363,37 @@ clv_status clv_tfidf_add(clv_tfidf *t, const clv_document *document) {
         return clv_fail(t->ctx, CLV_EDATA, "%s: byte %zu is not UTF-8; encoding latin-1 takes any byte",
                         document->place, invalid);
     }
-    CLV_TRY(clv_make_room(t->ctx, (void **)&t->pieces, t->pieces_count, 1, &t->pieces_room, sizeof *t->pieces));
-    clv_text_append(&t->texts, document->text, document->size);
-    CLV_TRY(t->texts.status);
+    batch *b = &t->filled;
+    CLV_TRY(clv_make_room(t->ctx, (void **)&b->pieces, b->count, 1, &b->room, sizeof *b->pieces));
+    clv_text_append(&b->texts, document->text, document->size);
+    CLV_TRY(b->texts.status);
     t->info.latin1 += invalid && t->options.encoding == CLV_ENCODING_AUTO;
-    t->pieces[t->pieces_count++] = (clv_piece){NULL, document->size, latin1};
-    return t->texts.size >= BATCH_BYTES ? count_batch(t) : CLV_OK;
+    b->pieces[b->count++] = (clv_piece){NULL, document->size, latin1};
+    return b->texts.size >= BATCH_BYTES ? hand_over(t, clv_threads(t->options.threads) > 1) : CLV_OK;
 }
 
 /* --- which terms --- */
 
 typedef struct ranked {
+    uint64_t begins; /* its first bytes as a number: in the order of the texts, as far as they tell */
     const char *text;
-    int32_t term;
-    int64_t documents, times;
+    int64_t times;
+    int32_t term, documents;
 } ranked;
 
+static uint64_t first_bytes(const char *text) {
+    uint64_t number = 0;
+    for (int at = 0, ended = 0; at < 8; at++) {
+        ended = ended || !text[at];
+        number = number << 8 | (ended ? 0 : (uint8_t)text[at]);
+    }
+    return number;
+}
+
 static int by_text(const void *a, const void *b) {
-    return strcmp(((const ranked *)a)->text, ((const ranked *)b)->text);
+    const ranked *x = a;
+    const ranked *y = b;
+    return x->begins < y->begins ? -1 : x->begins > y->begins ? 1 : strcmp(x->text, y->text);
 }
 
 static int by_times(const void *a, const void *b) {
@@ -345,6 +407,7 @@ static ranked *rank_terms(const clv_tfidf *t) {
     ranked *all = CLV_NEW0(t->ctx, ranked, t->terms.count);
     for (int32_t i = 0; all && i < t->terms.count; i++) {
         all[i].text = t->terms.bytes + t->terms.start[i];
+        all[i].begins = first_bytes(all[i].text);
         all[i].term = i;
     }
     for (int64_t e = 0; all && e < t->entries_count; e++) {
@@ -515,14 +578,14 @@ static clv_status name_terms(clv_tfidf *t, const ranked *kept, int64_t count) {
 
 clv_status clv_tfidf_finish(clv_tfidf *t, clv_data **out) {
     *out = NULL;
-    CLV_TRY(count_batch(t));
+    CLV_TRY(hand_over(t, false));
     discard_counts(t);
     t->info.seen = t->terms.count;
     if (t->info.documents > INT32_MAX) {
         return clv_fail(t->ctx, CLV_EDATA, "%lld documents are more than the %d that are allowed",
                         (long long)t->info.documents, INT32_MAX);
     }
-    CLV_TRY(check_budget(t, (size_t)t->terms.count * sizeof(ranked)));
+    CLV_TRY(tell(t, check_budget(t, (size_t)t->terms.count * sizeof(ranked))));
     ranked *all = rank_terms(t);
     if (!all) {
         return CLV_ENOMEM;
@@ -531,7 +594,7 @@ clv_status clv_tfidf_finish(clv_tfidf *t, clv_data **out) {
     bool some = t->given ? t->entries_count > 0 : kept > 0;
     clv_status status = some ? name_terms(t, all, kept) : no_terms(t);
     if (status == CLV_OK) {
-        status = check_budget(t, matrix_bytes(t, kept));
+        status = tell(t, check_budget(t, matrix_bytes(t, kept)));
     }
     if (status == CLV_OK) {
         status = build(t, all, kept, out);

@@ -258,21 +258,15 @@ __global__ void __launch_bounds__(CREW *BLOCK_TILES / product_tiles(CHUNKS), CHU
     for (int i = 0; i < pipe.count; i++) {
         const char *stage = pipe.take(i);
         const int32_t *here = ids + (first + i) * TILE;
-        auto add = [&](auto diagonal) {
+        bool diagonal = zero && meets(here, row0, TILES * TILE);
 #pragma unroll
-            for (int m = 0; m < TILES; m++) {
-                float v[8][4];
-                crew_powers<CHUNKS>(v, rows.part[m], stage);
-                if (decltype(diagonal)::value) {
-                    leave_crew_out(v, here, row0 + m * TILE);
-                }
-                vectors.add_stage(sums, m, v, (const uint2 *)(stage + columns::POINTS + columns::WEIGHTS));
+        for (int m = 0; m < TILES; m++) {
+            float v[8][4];
+            crew_powers<CHUNKS>(v, rows.part[m], stage);
+            if (diagonal) {
+                leave_crew_out(v, here, row0 + m * TILE);
             }
-        };
-        if (zero && meets(here, row0, TILES * TILE)) {
-            add(std::true_type());
-        } else {
-            add(std::false_type());
+            vectors.add_stage(sums, m, v, (const uint2 *)(stage + columns::POINTS + columns::WEIGHTS));
         }
         pipe.leave(i);
     }

@@ -1261,7 +1261,8 @@ typedef enum clv_symnmf_solver {
     CLV_SYMNMF_PAIRWISE, /* pairwise Frank-Wolfe on all rows at once */
     CLV_SYMNMF_PGD,      /* projected gradient with backtracking */
     CLV_SYMNMF_SPG,      /* spectral projected gradient, exact line search */
-    CLV_SYMNMF_PENALTY   /* quadratic penalties instead of constraints */
+    CLV_SYMNMF_PENALTY,  /* quadratic penalties instead of constraints */
+    CLV_SYMNMF_AUTO      /* spg for 100,000 objects or more on a card, from one start; else rows */
 } clv_symnmf_solver;
 typedef enum clv_symnmf_step {
     CLV_SYMNMF_CURVATURE, /* min(Frank-Wolfe gap / C, 1), C = 2 n (3 n + |P|_2) */

@@ -62,13 +62,6 @@ struct rough_path {
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #endif
     }
-    static __device__ void first_product(float c[4], const unsigned a[4], const unsigned b[2]) {
-#if __CUDA_ARCH__ >= 800
-        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%10,%10,%10};"
-            : "=f"(c[0]), "=f"(c[1]), "=f"(c[2]), "=f"(c[3])
-            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(0.0f));
-#endif
-    }
     /* Small terms first. */
     static __device__ void multiply(float c[4], const left &a, const right &b) {
         half_product(c, a.hi, b.lo);

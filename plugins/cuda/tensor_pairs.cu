@@ -8,44 +8,33 @@ struct segment {
     int32_t label;
 };
 
-/* sums[8] over the lanes with the same t: each lane ends with one of them, that of place_of_sum. */
-template <class R> __device__ R fold(R sums[8]) {
+/* sums[COUNT] over the lanes with the same t: each lane ends with an eighth of them, in front, by its bits 4, 3, 2. */
+template <int COUNT, class R> __device__ void fold(R sums[COUNT]) {
     int lane = threadIdx.x % LANES;
 #pragma unroll
-    for (int width = 4, bit = 16; width > 0; width /= 2, bit /= 2) {
+    for (int width = COUNT / 2, bit = 16; bit > 2; width /= 2, bit /= 2) {
         bool upper = lane & bit;
 #pragma unroll
-        for (int e = 0; e < 4; e++) {
+        for (int e = 0; e < COUNT / 2; e++) {
             if (e < width) {
                 R mine = upper ? sums[e + width] : sums[e], other = upper ? sums[e] : sums[e + width];
                 sums[e] = mine + __shfl_xor_sync(0xffffffffu, other, bit);
             }
         }
     }
-    return sums[0];
 }
 
+/* Which of 32 columns the sum that is left of eight belongs to. */
 __device__ int place_of_sum() {
     int lane = threadIdx.x % LANES, nt = (lane >> 3) & 3; /* bits 4, 3 */
     return nt * 8 + 2 * (lane % 4) + ((lane >> 2) & 1);
 }
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-/* Sums of a warp by column: over the lanes with the same t, to `out`. */
+/* Sums of a warp by column, of 64, to `out`. */
 __device__ void fold_crew(float sums[16], float *out) {
-    int lane = threadIdx.x % LANES, nt = (lane >> 4 & 1) * 4 + (lane >> 3 & 1) * 2 + (lane >> 2 & 1);
-#pragma unroll
-    for (int width = 8, bit = 16; width > 1; width /= 2, bit /= 2) {
-        bool upper = lane & bit;
-#pragma unroll
-        for (int e = 0; e < 8; e++) {
-            if (e < width) {
-                float mine = upper ? sums[e + width] : sums[e], other = upper ? sums[e] : sums[e + width];
-                sums[e] = mine + __shfl_xor_sync(0xffffffffu, other, bit);
-            }
-        }
-    }
-    ((float2 *)out)[nt * 4 + lane % 4] = make_float2(sums[0], sums[1]);
+    fold<16>(sums);
+    ((float2 *)out)[threadIdx.x % LANES] = make_float2(sums[0], sums[1]);
 }
 #endif
 
@@ -88,9 +77,9 @@ __global__ void __launch_bounds__(WARPS *LANES, CHUNKS == 1 && !P::TABLE ? 4 : 1
                 column[2 * (part + nt) + 1] = right;
             }
         }
-        typename P::real mine = fold(column);
+        fold<8>(column);
         int64_t at = group * GROUP + place_of_sum();
-        slot[at] = mine * s.weight[at];
+        slot[at] = column[0] * s.weight[at];
         if (group % 8 == 7) {
             sums.carry();
         }

@@ -67,6 +67,7 @@ constexpr float UNIT = 128;
 /* By crews the weights are in the vectors, of which the largest is 2^14, and powers are taken as they are, which spares
  * a multiplication of each; those of a radius up to CREW_RADIUS keep their digits. */
 constexpr double CREW_UNIT = 1 << 14, CREW_RADIUS = 5;
+constexpr int64_t CREW_FLUSH = 64; /* tiles of columns */
 
 /* A pair of them as hi and as lo. */
 __device__ void split_pair(float x, float y, unsigned &hi, unsigned &lo) {
@@ -138,41 +139,31 @@ template <int EIGHTS_, bool HALF> struct rough_vectors {
             }
         }
     }
-    /* By crews: 64 columns, whose weights are in the vectors; of these, the share of a lane. */
-    template <int M> __device__ void add_stage(sums_of<M> &to, int m, const float v[8][4], const uint2 *x) const {
-        int lane = threadIdx.x % LANES;
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    /* By crews: 64 columns. The vectors, with the weights of the columns in them, lie as wgmma reads them, and all of
+     * them are multiplied by hi and by lo; sums of 64 are rounded to nearest when they are added. */
+    template <int M> static __device__ void add_stage(sums_of<M> &to, int m, const float v[8][4], const char *x) {
+        constexpr int SIXTEENS = TILE / 16;
+        uint64_t b = columns_at(x, 128, 256);
+        unsigned hi[SIXTEENS][4], lo[SIXTEENS][4];
+        float sum[ALL][4];
 #pragma unroll
-        for (int part = 0; part < 4; part += 2) {
-            float sum[EIGHTS][4];
+        for (int at = 0; at < SIXTEENS * 4; at++) { /* rows g and g + 8 of the first eight, then of the second */
+            const float *y = v[at / 2] + at % 2 * 2;
+            split_pair(y[0], y[1], hi[at / 4][at % 4], lo[at / 4][at % 4]);
+        }
+        begin_products();
 #pragma unroll
-            for (int sixteen = part; sixteen < part + 2; sixteen++) {
-                rough_path::left w;
+        for (int at = 0; at < 2 * SIXTEENS; at++) {
+            crew_multiply<ALL>(sum, at < SIXTEENS ? lo[at] : hi[at - SIXTEENS], b + at % SIXTEENS * ALL * 16, at > 0);
+        }
+        end_products<ALL>(sum);
 #pragma unroll
-                for (int at = 0; at < 4; at++) { /* rows g and g + 8 of the first eight, then of the second */
-                    const float *y = v[2 * sixteen + at / 2] + at % 2 * 2;
-                    split_pair(y[0], y[1], w.hi[at], w.lo[at]);
-                }
-#pragma unroll
-                for (int e = 0; e < ALL; e++) {
-                    uint2 b = x[(sixteen * ALL + e) * LANES + lane];
-                    if (e >= EIGHTS) {
-                        rough_path::half_product(to.of[e][m], w.hi, &b.x);
-                        continue;
-                    }
-                    if (sixteen == part) {
-                        rough_path::first_product(sum[e], w.lo, &b.x);
-                    } else {
-                        rough_path::half_product(sum[e], w.lo, &b.x);
-                    }
-                    rough_path::half_product(sum[e], w.hi, &b.x);
-                }
-            }
-#pragma unroll
-            for (int e = 0; e < EIGHTS * 4; e++) {
-                to.of[e / 4][m][e % 4] += sum[e / 4][e % 4];
-            }
+        for (int e = 0; e < ALL * 4; e++) {
+            to.of[e / 4][m][e % 4] += sum[e / 4][e % 4];
         }
     }
+#endif
     template <class S> __device__ double total(const S &of, int e, int m, int r, int c) const {
         bool alone = HALF && e == EIGHTS - 1;
         float lo = alone ? __shfl_xor_sync(0xffffffffu, of.of[e][m][r], 2) : of.of[alone ? e : EIGHTS + e][m][r];
@@ -258,21 +249,15 @@ __global__ void __launch_bounds__(CREW *BLOCK_TILES / product_tiles(CHUNKS), CHU
     for (int i = 0; i < pipe.count; i++) {
         const char *stage = pipe.take(i);
         const int32_t *here = ids + (first + i) * TILE;
-        auto add = [&](auto diagonal) {
+        bool diagonal = zero && meets(here, row0, TILES * TILE);
 #pragma unroll
-            for (int m = 0; m < TILES; m++) {
-                float v[8][4];
-                crew_powers<CHUNKS>(v, rows.part[m], stage);
-                if (decltype(diagonal)::value) {
-                    leave_crew_out(v, here, row0 + m * TILE);
-                }
-                vectors.add_stage(sums, m, v, (const uint2 *)(stage + columns::POINTS + columns::WEIGHTS));
+        for (int m = 0; m < TILES; m++) {
+            float v[8][4];
+            crew_powers<CHUNKS>(v, rows.part[m], stage);
+            if (diagonal) {
+                leave_crew_out(v, here, row0 + m * TILE);
             }
-        };
-        if (zero && meets(here, row0, TILES * TILE)) {
-            add(std::true_type());
-        } else {
-            add(std::false_type());
+            V::add_stage(sums, m, v, stage + columns::POINTS + columns::WEIGHTS);
         }
         pipe.leave(i);
     }
@@ -309,8 +294,9 @@ __global__ void units_kernel(const double *x, int64_t count, double unit, double
     }
 }
 
-/* A lane's share of 16 columns x 8 vectors, columns 2t, 2t + 1 and 8 later: of vector c, hi or lo. With weights they
- * are as large as `unit` of units_kernel, without them about 1. */
+/* A lane's share of 16 columns x 8 vectors, columns 2t, 2t + 1 and 8 later: of vector c, hi or lo. With weights, by
+ * crews, they are as large as `unit` of units_kernel, without them about 1. By crews the first eight columns of all
+ * vectors come first. */
 __global__ void halves_kernel(const double *x, const double *units, const float *weight, int64_t count, int64_t padded,
                               int k, int eights, int all, uint2 *out) {
     int64_t at = blockIdx.x * (int64_t)blockDim.x + threadIdx.x, sixteen = at / LANES / all;
@@ -327,7 +313,14 @@ __global__ void halves_kernel(const double *x, const double *units, const float 
         pairs[i / 2][i % 2] = c < k && column < count ? x[c * count + column] / units[c] * scale : 0;
     }
     uint4 both = rough_path::make(pairs);
-    out[at] = low ? make_uint2(both.z, both.w) : make_uint2(both.x, both.y);
+    uint2 mine = low ? make_uint2(both.z, both.w) : make_uint2(both.x, both.y);
+    if (weight) {
+        unsigned *to = (unsigned *)(out + at - lane) + lane;
+        to[0] = mine.x;
+        to[LANES] = mine.y;
+    } else {
+        out[at] = mine;
+    }
 }
 
 /* The rows and the columns of a product. */
@@ -347,11 +340,11 @@ template <class P> struct factors {
         TRY(pack<P>(call, a, row_ids.data, rows, left));
         return pack<P>(call, a, ids.data, padded, right);
     }
-    /* launch(blocks, first, last): units of `width` columns. Whatever the pieces, the sums of so many go together. */
-    template <class F> int multiply(clv_cuda_call *call, int64_t width, F launch) {
-        return in_pieces(call, padded / width, FLUSH, (double)(rows * width), [&](int64_t first, int64_t last) {
-            for (int64_t at = first; at < last; at += FLUSH) {
-                TRY(launch((unsigned)((rows / TILE + 3) / 4), at, at + FLUSH < last ? at + FLUSH : last));
+    /* launch(blocks, first, last): units of `width` columns. Whatever the pieces, the sums of `flush` go together. */
+    template <class F> int multiply(clv_cuda_call *call, int64_t width, int64_t flush, F launch) {
+        return in_pieces(call, padded / width, flush, (double)(rows * width), [&](int64_t first, int64_t last) {
+            for (int64_t at = first; at < last; at += flush) {
+                TRY(launch((unsigned)((rows / TILE + 3) / 4), at, at + flush < last ? at + flush : last));
             }
             return (int)CLV_CUDA_OK;
         });
@@ -361,7 +354,7 @@ template <class P> struct factors {
 template <class V, class P>
 int multiply(clv_cuda_call *call, const clv_cuda_operator *a, factors<P> &f, const V &vectors, const targets &out) {
     side<P> l = side_of(f.left), r = side_of(f.right);
-    return f.multiply(call, GROUP, [&](unsigned blocks, int64_t first, int64_t last) {
+    return f.multiply(call, GROUP, FLUSH, [&](unsigned blocks, int64_t first, int64_t last) {
         by_chunks<P>(l.chunks, [&](auto chunks) {
             product_kernel<V, chunks>
                 <<<blocks, WARPS * LANES>>>(l, r, f.ids.data, a->of.zero_diagonal, vectors, first, last, out);
@@ -374,7 +367,7 @@ template <class V>
 int multiply(clv_cuda_call *call, const clv_cuda_operator *a, factors<crew_path> &f, const V &vectors,
              const targets &out) {
     side<crew_path> l = side_of(f.left), r = side_of(f.right);
-    return f.multiply(call, TILE, [&](unsigned blocks, int64_t first, int64_t last) {
+    return f.multiply(call, TILE, CREW_FLUSH, [&](unsigned blocks, int64_t first, int64_t last) {
         return by_crew_chunks(l.chunks, [&](auto chunks) {
             constexpr int bytes = crew_bytes<chunks, V::ALL * TILE / 16 * LANES * (int)sizeof(uint2)>();
             auto kernel = crew_product_kernel<V, chunks>;

@@ -164,40 +164,77 @@ template <int CHUNKS, int TILES> struct crew_rows {
 };
 
 #define CLV_V4(i) "+f"(v[i][0]), "+f"(v[i][1]), "+f"(v[i][2]), "+f"(v[i][3])
-#define CLV_V32 CLV_V4(0), CLV_V4(1), CLV_V4(2), CLV_V4(3), CLV_V4(4), CLV_V4(5), CLV_V4(6), CLV_V4(7)
+#define CLV_V16 CLV_V4(0), CLV_V4(1), CLV_V4(2), CLV_V4(3)
+#define CLV_V32 CLV_V16, CLV_V4(4), CLV_V4(5), CLV_V4(6), CLV_V4(7)
+/* One instruction; its sums are the first operands, then come a, b and whether to add. */
+#define CLV_MULTIPLY(n, numbers, left, right, flag, outputs)                                                           \
+    asm volatile("{\n"                                                                                                 \
+                 ".reg .pred add;\n"                                                                                   \
+                 "setp.ne.b32 add, " flag ", 0;\n"                                                                     \
+                 "wgmma.mma_async.sync.aligned.m64n" n "k16.f32.f16.f16 {" numbers "}, {" left "}, " right             \
+                 ", add, 1, 1, 0;\n"                                                                                   \
+                 "}"                                                                                                   \
+                 : outputs                                                                                             \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add))
+#define CLV_N8 "%0,%1,%2,%3"
+#define CLV_N16 CLV_N8 ",%4,%5,%6,%7"
+#define CLV_N24 CLV_N16 ",%8,%9,%10,%11"
+#define CLV_N32 CLV_N24 ",%12,%13,%14,%15"
+#define CLV_N64 CLV_N32 ",%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+#define CLV_OUT(...) __VA_ARGS__
 
-/* v (+)= 16 features of 64 rows and of 64 columns. */
-__device__ void crew_multiply(float v[8][4], const unsigned a[4], uint64_t b, int add) {
-    asm volatile(
-        "{\n"
-        ".reg .pred add;\n"
-        "setp.ne.b32 add, %37, 0;\n"
-        "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
-        "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,"
-        "%28,%29,%30,%31}, {%32,%33,%34,%35}, %36, add, 1, 1, 0;\n"
-        "}"
-        : CLV_V32
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+/* v (+)= a b: 64 rows by 16, which a warp has in registers, and 16 by 8 EIGHTS columns in shared memory. */
+template <int EIGHTS> __device__ void crew_multiply(float v[EIGHTS][4], const unsigned a[4], uint64_t b, int add) {
+    static_assert(EIGHTS <= 4 || EIGHTS == 8);
+    if constexpr (EIGHTS == 1) {
+        CLV_MULTIPLY("8", CLV_N8, "%4,%5,%6,%7", "%8", "%9", CLV_OUT(CLV_V4(0)));
+    } else if constexpr (EIGHTS == 2) {
+        CLV_MULTIPLY("16", CLV_N16, "%8,%9,%10,%11", "%12", "%13", CLV_OUT(CLV_V4(0), CLV_V4(1)));
+    } else if constexpr (EIGHTS == 3) {
+        CLV_MULTIPLY("24", CLV_N24, "%12,%13,%14,%15", "%16", "%17", CLV_OUT(CLV_V4(0), CLV_V4(1), CLV_V4(2)));
+    } else if constexpr (EIGHTS == 4) {
+        CLV_MULTIPLY("32", CLV_N32, "%16,%17,%18,%19", "%20", "%21", CLV_OUT(CLV_V16));
+    } else {
+        CLV_MULTIPLY("64", CLV_N64, "%32,%33,%34,%35", "%36", "%37", CLV_OUT(CLV_V32));
+    }
+}
+
+/* Where the columns lie: `deep` bytes from eight to eight of what is summed over, `wide` from eight columns to the
+ * next; within these, 16 bytes a column. */
+__device__ uint64_t columns_at(const char *shared, int deep, int wide) {
+    return (uint64_t)((shared_address(shared) & 0x3ffff) >> 4) | (uint64_t)(deep >> 4) << 16 |
+           (uint64_t)(wide >> 4) << 32;
+}
+
+/* Around products: what was written before is seen by them; they are done. */
+__device__ void begin_products() {
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+template <int EIGHTS> __device__ void end_products(float v[EIGHTS][4]) {
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+#pragma unroll
+    for (int e = 0; e < EIGHTS; e++) {
+        asm volatile("" : CLV_V4(e) : : "memory"); /* not to be read sooner */
+    }
 }
 
 /* The powers of 64 rows and of the columns of a stage: v[nt] as in the fragments of mma. Small terms first. */
 template <int CHUNKS>
 __device__ void crew_powers(float v[8][4], const rough_path::left part[CHUNKS], const char *stage) {
-    /* From eights of features to the next 128 bytes, from eights of columns to the next 512 CHUNKS. */
-    uint64_t b = (uint64_t)((shared_address(stage) & 0x3ffff) >> 4) | (uint64_t)(128 >> 4) << 16 |
-                 (uint64_t)(512 * CHUNKS >> 4) << 32;
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    uint64_t b = columns_at(stage, 128, 512 * CHUNKS);
+    begin_products();
 #pragma unroll
     for (int chunk = 0; chunk < CHUNKS; chunk++) {
-        crew_multiply(v, part[chunk].hi, b + 32 * chunk + 16, chunk > 0);
-        crew_multiply(v, part[chunk].lo, b + 32 * chunk, 1);
+        crew_multiply<8>(v, part[chunk].hi, b + 32 * chunk + 16, chunk > 0);
+        crew_multiply<8>(v, part[chunk].lo, b + 32 * chunk, 1);
     }
 #pragma unroll
     for (int chunk = 0; chunk < CHUNKS; chunk++) {
-        crew_multiply(v, part[chunk].hi, b + 32 * chunk, 1);
+        crew_multiply<8>(v, part[chunk].hi, b + 32 * chunk, 1);
     }
-    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-    asm volatile("wgmma.wait_group.sync.aligned 0;" : CLV_V32 : : "memory");
+    end_products<8>(v);
 #pragma unroll
     for (int e = 0; e < 32; e++) {
         v[e / 4][e % 4] = rough_path::power(v[e / 4][e % 4], nullptr);

@@ -73,6 +73,7 @@ static const excuse excuses[] = {
     {"options.screening", BIT(OTHER), "ksupport"},
     {"options.working-set", BIT(OTHER), "ksupport"},
     {"options.solver", BIT(OTHER), "ksupport"}, /* auto */
+    {"options.solver", BIT(OTHER), "symnmf"},   /* auto */
     /* The answer is the same by another value: a choice that "auto" would make, an option that others leave idle. */
     {"options.bound", BIT(OTHER), "ncut"},
     {"options.home", BIT(OTHER), NULL},

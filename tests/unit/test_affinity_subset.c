@@ -332,6 +332,10 @@ static void check_copy_of(const clv_affinity *a, int64_t m) {
 
 static void check_copies(const clv_affinity *a) {
     int64_t n = clv_affinity_size(a);
+    if (getenv("CLEAVE_TEST_SMALL")) { /* under tools that make everything slow */
+        check_copy_of(a, (n + 1) / 2);
+        return;
+    }
     for (int64_t m = 0; m <= n; m += m < 4 ? 1 : n / 3 + 1) {
         check_copy_of(a, m);
     }

@@ -60,7 +60,7 @@ static void refuses_what_cannot_be(void **unused) {
     assert_int_equal(clv_symnmf(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_EUSAGE);
     assert_non_null(strstr(clv_message(ctx), "k = '0'"));
     options = options_for(2);
-    options.solver = 6;
+    options.solver = 7;
     assert_int_equal(clv_symnmf(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_EUSAGE);
     options = options_for(2);
     options.start = "somewhere";
@@ -146,6 +146,47 @@ static void starts_lie_on_the_simplices_and_are_not_uniform(void **unused) {
     }
     clv_affinity_free(a);
     end_context(ctx);
+}
+
+/* A large problem on a card: spg, from one start, whose steps on the approximation lead as low as sweeps do. */
+static void a_large_problem_has_one_start(void **unused) {
+    (void)unused;
+    static double x[N * P];
+    double value[2];
+    clv_context *ctx = new_context();
+    fill_points(x, N);
+    clv_affinity *a = build(ctx, x, N, CLV_AFFINITY_GAUSSIAN, CLV_HOME_AUTO);
+    for (int large = 0; large < 2; large++) {
+        clv_symnmf_problem p = {.ctx = ctx, .affinity = a, .n = N, .k = K, .moves = 10, .large = large};
+        clv_memberships s;
+        clv_rng rng = clv_rng_stream(1, 0);
+        p.options = options_for(K);
+        p.options.solver = CLV_SYMNMF_SPG;
+        assert_int_equal(clv_affinity_moments(a, 1, &p.sum, &p.squares), CLV_OK);
+        assert_int_equal(clv_symnmf_embed(&p), CLV_OK);
+        assert_int_equal(clv_memberships_new(&p, 1, &s), CLV_OK);
+        assert_int_equal(clv_symnmf_start(&s, &rng), CLV_OK);
+        assert_int_equal(clv_memberships_refresh(&s), CLV_OK);
+        value[large] = s.value;
+        clv_memberships_free(&s);
+        clv_free(ctx, p.embedding);
+    }
+    assert_true(value[0] != value[1] && value[1] <= 1.05 * value[0]);
+    clv_affinity_free(a);
+    end_context(ctx);
+}
+
+static void auto_knows_what_is_large(void **unused) {
+    (void)unused;
+    for (int turn = 0; turn < 4; turn++) {
+        clv_affinity_info plan = {.n = turn % 2 ? 100000 : 99999, .on_card = turn / 2};
+        clv_symnmf_options options = options_for(K), meant = options;
+        options.start = meant.start = "random";
+        meant.solver = turn == 3 ? CLV_SYMNMF_SPG : CLV_SYMNMF_ROWS;
+        assert_int_equal(options.solver, CLV_SYMNMF_AUTO);
+        assert_true(clv_symnmf_memory(&(clv_input){.plan = &plan}, &options) ==
+                    clv_symnmf_memory(&(clv_input){.plan = &plan}, &meant));
+    }
 }
 
 /* --- solvers, homes, threads --- */
@@ -468,9 +509,9 @@ static void memory_is_foretold(void **unused) {
     (void)unused;
     static double x[N * P];
     fill_points(x, N);
-    for (int round = 0; round < 12; round++) {
-        int solver = round % 6;
-        bool spectral = round >= 6;
+    for (int round = 0; round < 14; round++) {
+        int solver = round % 7;
+        bool spectral = round >= 7;
         clv_context *ctx = new_context();
         clv_affinity *a = build(ctx, x, N, CLV_AFFINITY_GAUSSIAN, CLV_HOME_DENSE64);
         clv_symnmf_options options = options_for(20);
@@ -591,6 +632,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_what_cannot_be),
         cmocka_unit_test(starts_lie_on_the_simplices_and_are_not_uniform),
+        cmocka_unit_test(a_large_problem_has_one_start),
+        cmocka_unit_test(auto_knows_what_is_large),
         cmocka_unit_test(every_home_and_thread_count_gives_the_same),
         cmocka_unit_test(other_affinities_converge),
         cmocka_unit_test(trivial_sizes_work),

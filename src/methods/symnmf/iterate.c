@@ -52,6 +52,8 @@ static needs needs_of(int solver) {
         return (needs){.held = true, .direction = true};
     case CLV_SYMNMF_PENALTY:
         return (needs){.held = true, .direction = true, .image = true, .previous = true};
+    case CLV_SYMNMF_AUTO: /* stands for another */
+        break;
     }
     return (needs){0};
 }

@@ -7,7 +7,8 @@
 static const clv_option options[] = {
     CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, NULL, "N|LOW:HIGH",
                 "the number of clusters; of a range, or auto (2:12), the one that its table suggests"),
-    CLV_OPT_CHOICE(T, solver, "solver", CLV_SYMNMF_ROWS, "rows|fw|pairwise|pgd|spg|penalty", "the algorithm"),
+    CLV_OPT_CHOICE(T, solver, "solver", CLV_SYMNMF_AUTO, "rows|fw|pairwise|pgd|spg|penalty|auto",
+                   "the algorithm; auto: spg for 100,000 objects or more on a card, from one start; else rows"),
     CLV_OPT_TEXT(T, start, "start", "spectral", "NAME|FILE",
                  "spectral, random, kmeans++, or a file of labels or memberships"),
     CLV_OPT_CHOICE(T, step, "step", CLV_SYMNMF_EXACT, "curvature|exact", "how long the steps of fw are"),

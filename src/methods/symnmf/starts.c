@@ -3,7 +3,8 @@
  *   spectral    P ~ U L U' by its k leading eigenpairs, the best approximation of P by rank k, as W W' is to be;
  *               k-means on the rows of U L^1/2, softened, then some sweeps on U L U', whose cost is nothing against
  *               sweeps on P. More candidates are made that way, by turns at random and by k-means; if the best of
- *               them is lower there, some sweeps on P from both decide
+ *               them is lower there, some sweeps on P from both decide. A large problem has one candidate, and steps
+ *               of spg, which threads share, in place of sweeps
  *   kmeans++    seeds drawn by squared distance in the feature space of P (p_ii + p_jj - 2 p_ij), every object
  *               to the nearest; softened
  *   random      rows from the uniform distribution on the simplex (Dirichlet with parameters 1)
@@ -32,6 +33,7 @@ enum {
     MOST_BLOCK = 32, /* vectors to a product */
     CYCLES = 5,      /* fillings of the basis */
     WARM_SWEEPS = 20,
+    WARM_STEPS = 100, /* of spg */
     TRIAL_SWEEPS = 8, /* after which a candidate that is HOPELESS is given up */
     RUNS = 3,         /* of k-means for the first candidate; more than MANY clusters: 1 */
     MANY = 20,
@@ -180,7 +182,7 @@ static void start_random(clv_memberships *s, clv_rng *rng) {
 
 /* --- candidates, on the approximation --- */
 
-static int candidates(int64_t k) {
+static int candidates(int64_t k) { /* of a problem that is not large */
     int64_t affordable = CANDIDATES_CLUSTERS / k;
     return affordable < 1 ? 1 : affordable < CANDIDATES ? (int)affordable : CANDIDATES;
 }
@@ -200,17 +202,18 @@ static clv_status begin_candidate(clv_memberships *t, int runs, clv_rng *rng, in
     } else {
         start_random(t, rng);
     }
-    t->stuck = false;
+    t->stuck = t->primed = false;
     return clv_memberships_refresh(t);
 }
 
 /* At most so many sweeps, to a gap of `enough`; a candidate that is HOPELESS ends sooner. */
 static clv_status sweep(clv_memberships *t, int most, double enough, double least) {
+    clv_status (*step)(clv_memberships *) = t->problem->large ? clv_spg_step : clv_rows_step;
     for (int done = 0; done < most && !t->stuck && t->gap > enough; done++) {
         if (done >= TRIAL_SWEEPS && t->value > HOPELESS * least) {
             break;
         }
-        CLV_TRY(clv_rows_step(t));
+        CLV_TRY(step(t));
     }
     return CLV_OK;
 }
@@ -227,7 +230,7 @@ static clv_status try_candidate(clv_memberships *t, int c, uint64_t seed, double
     const clv_symnmf_problem *p = t->problem;
     clv_rng rng = clv_rng_stream(seed, (uint64_t)c);
     CLV_TRY(begin_candidate(t, c == 0 && p->k <= MANY ? RUNS : c % 2 == 0, &rng, labels));
-    return sweep(t, WARM_SWEEPS, WARM_GAP * p->squares, least);
+    return sweep(t, p->large ? WARM_STEPS : WARM_SWEEPS, WARM_GAP * p->squares, least);
 }
 
 /* Of candidates that are as low as each other, the one that is listed first. */
@@ -252,7 +255,7 @@ typedef struct sweeper {
 static clv_status new_sweeper(const clv_symnmf_problem *of, const clv_affinity *a, int threads, sweeper *out) {
     *out = (sweeper){.problem = *of};
     out->problem.affinity = a;
-    out->problem.options.solver = CLV_SYMNMF_ROWS;
+    out->problem.options.solver = of->large ? CLV_SYMNMF_SPG : CLV_SYMNMF_ROWS;
     out->labels = CLV_NEW(of->ctx, int32_t, of->n);
     return out->labels ? clv_memberships_new(&out->problem, threads, &out->t) : CLV_ENOMEM;
 }
@@ -337,7 +340,8 @@ static clv_status try_others(const clv_symnmf_problem *low, int threads, uint64_
     return share_rival(low, clv_is_stop(worst) ? CLV_OK : worst, out);
 }
 
-/* After the first candidate, which has all threads, there is a start: half of the time is the most to spend on more. */
+/* After the first candidate, which has all threads, there is a start: half of the time is the most to spend on more.
+ * A large problem is left at that. */
 static clv_status try_candidates(const clv_symnmf_problem *low, int threads, uint64_t seed, pair *out) {
     sweeper w;
     clv_status status = new_sweeper(low, low->affinity, threads, &w);
@@ -349,7 +353,7 @@ static clv_status try_candidates(const clv_symnmf_problem *low, int threads, uin
         out->value = w.t.value;
     }
     free_sweeper(&w);
-    return status == CLV_OK ? try_others(low, threads, seed, out) : status;
+    return status == CLV_OK && !low->large ? try_others(low, threads, seed, out) : status;
 }
 
 static clv_status search_embedding(const clv_memberships *s, const clv_affinity *low, clv_rng *rng, pair *out) {

@@ -30,6 +30,9 @@
 #define ROW_SUM 1e-6
 /* Pairwise moves per row. */
 enum { MOVES = 10, CLUSTERS_A_MOVE = 2 };
+/* Objects on a card from which on spg takes less time than rows: its product is one call, while those of a sweep go
+ * there and back 256 objects at a time. */
+enum { LARGE = 100000 };
 /* Steps with neither a lower value nor a lower gap than any before, after which rounding is all that is left. Near a
  * minimum f changes by the square of what the gap does, and is exact long before it. */
 enum { PATIENCE = 5 };
@@ -185,6 +188,18 @@ static clv_status check_start_labels(clv_context *ctx, const int32_t *labels, in
     return clv_fail(ctx, CLV_EDATA, "no object has a label to start from: all are -1");
 }
 
+/* Whether auto is in a hurry. */
+static bool is_large(const clv_symnmf_options *options, const clv_affinity_info *info) {
+    return options->solver == CLV_SYMNMF_AUTO && info->on_card && info->n >= LARGE;
+}
+
+/* The solver that is meant. */
+static int solver_of(const clv_symnmf_options *options, const clv_affinity_info *info) {
+    return is_large(options, info)              ? CLV_SYMNMF_SPG
+           : options->solver == CLV_SYMNMF_AUTO ? CLV_SYMNMF_ROWS
+                                                : options->solver;
+}
+
 static bool is_start(const clv_symnmf_options *options, const char *name) {
     return options->start && strcmp(options->start, name) == 0;
 }
@@ -267,6 +282,10 @@ static clv_status set_problem(clv_context *ctx, const clv_input *input, const cl
     CLV_TRY(clv_check_k(ctx, &clv_symnmf_method, options->k, clv_affinity_size(input->affinity)));
     CLV_TRY(describe(ctx, input->affinity, options->k, options->control.tol, options->control.threads, p));
     p->options = *options;
+    clv_affinity_info info;
+    clv_affinity_describe(p->affinity, &info);
+    p->large = is_large(options, &info);
+    p->options.solver = solver_of(options, &info);
     int64_t many = options->k / CLUSTERS_A_MOVE;
     p->moves = options->moves > 0 ? options->moves : many > MOVES ? many : MOVES;
     if (input->start) {
@@ -365,6 +384,7 @@ static clv_status drive(clv_symnmf_problem *p, const clv_symnmf_options *options
     void *rows;
     CLV_TRY(clv_result_new(p->ctx, p->n, p->k, out));
     clv_result *result = *out;
+    clv_name_solver(&clv_symnmf_method, &p->options, result); /* the one that auto stands for */
     CLV_TRY(clv_drive(p->ctx, &solver, &control, result, &rows));
     clv_status status = take_membership(p, rows, result);
     clv_free(p->ctx, rows);
@@ -399,11 +419,13 @@ size_t clv_symnmf_bytes(const clv_input *input, const void *chosen) {
     int64_t n = input->plan->n, k = options->k;
     bool spectral = !input->start && is_start(options, "spectral") && k > 1;
     size_t snapshot = (size_t)(n * k) * sizeof(double);
-    size_t run = sizeof(symnmf_run) + clv_memberships_memory(n, k, options->solver);
+    size_t run = sizeof(symnmf_run) + clv_memberships_memory(n, k, solver_of(options, input->plan));
     size_t kept = spectral ? snapshot : 0;
     /* Of a spectral start (starts.c): sweeps of its own, the factor, the rival. */
-    size_t sweepers = (size_t)clv_symnmf_side_by_side(k, clv_driver_threads_each(&control));
-    size_t sweeper = clv_memberships_memory(n, k, CLV_SYMNMF_ROWS) + (size_t)n * sizeof(int32_t);
+    bool large = is_large(options, input->plan);
+    size_t sweepers = large ? 1 : (size_t)clv_symnmf_side_by_side(k, clv_driver_threads_each(&control));
+    size_t sweeper =
+        clv_memberships_memory(n, k, large ? CLV_SYMNMF_SPG : CLV_SYMNMF_ROWS) + (size_t)n * sizeof(int32_t);
     run += spectral ? sweepers * sweeper + 2 * snapshot : 0;
     size_t runs = (size_t)clv_driver_workers(&control) * run + clv_driver_memory(&control, snapshot) + kept +
                   sizeof(clv_result) + snapshot + (size_t)n * (sizeof(double) + 2 * sizeof(int32_t));

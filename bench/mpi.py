@@ -19,7 +19,7 @@ import tempfile
 import numpy as np
 
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-NOTE = 48     # bytes that a process brings to a meeting
+NOTE = 112    # bytes that a process brings to a meeting
 CHUNKS = 32   # parts of the work of kpalm, at most: more processes than that have nothing to do
 TALLY = 56    # bytes of what kpalm says of a part besides its sums
 GROWN = 10    # the model is for so many times the objects, where one process is slow

@@ -1,5 +1,6 @@
-/* Ranks: meetings and shares. A meeting is one exchange of notes, 48 bytes per rank, before what is exchanged
- * otherwise: so a rank that failed, and does not know what the others are about to exchange, can still be heard. */
+/* Ranks: meetings and shares. A meeting is one exchange of notes, 112 bytes per rank, before what is exchanged
+ * otherwise: so a rank that failed, and does not know what the others are about to exchange, can still be heard. Notes
+ * are all of one size, and have room for 64 bytes: less than that goes along, and the meeting is all there is. */
 #include "base/ranks.h"
 
 #include <cblas.h>
@@ -7,12 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { ROOM = 64 };
+
 typedef struct note {
     uint64_t signature;
     double now;
     int64_t grace, spare;
     int32_t status, asked;
-    uint64_t watches; /* and notes are a multiple of 16 bytes */
+    uint64_t watches;         /* and notes are a multiple of 16 bytes */
+    unsigned char said[ROOM]; /* what is exchanged, if that is little */
 } note;
 
 enum { HOST = 128 };
@@ -149,7 +153,8 @@ static void adopt(clv_ranks *r, const note *notes) {
     }
 }
 
-clv_status clv_meet(clv_context *ctx, uint64_t signature, clv_status status) {
+/* A meeting to which this rank brings `bytes` that fit into its note. */
+static clv_status meet(clv_context *ctx, uint64_t signature, clv_status status, const void *said, int64_t bytes) {
     clv_ranks *r = clv_ranks_of(ctx);
     if (!clv_is_shared(ctx)) {
         return status;
@@ -166,6 +171,9 @@ clv_status clv_meet(clv_context *ctx, uint64_t signature, clv_status status) {
     clv_ranks_state(ctx, &mine->now, &mine->grace, &mine->spare);
     mine->asked = r->asked_here || clv_asked_to_stop(ctx);
     clv_own_clock_end(ctx);
+    if (bytes > 0) {
+        memcpy(mine->said, said, (size_t)bytes);
+    }
     for (int32_t q = 0; q < r->with.ranks; q++) {
         r->counts[q] = sizeof *notes;
         r->places[q] = q * (int64_t)sizeof *notes;
@@ -191,6 +199,10 @@ clv_status clv_meet(clv_context *ctx, uint64_t signature, clv_status status) {
     return clv_is_stop(found) ? found : break_by(ctx, found);
 }
 
+clv_status clv_meet(clv_context *ctx, uint64_t signature, clv_status status) {
+    return meet(ctx, signature, status, NULL, 0);
+}
+
 clv_status clv_meet_again(clv_context *ctx, uint64_t signature, clv_status status) {
     clv_ranks *r = clv_ranks_of(ctx);
     if (!clv_is_shared(ctx)) {
@@ -214,15 +226,29 @@ void clv_watch_ranks(clv_context *ctx, bool watches) {
 
 clv_status clv_gather_bytes(clv_context *ctx, clv_status status, void *all, const int64_t *counts,
                             const int64_t *places) {
+    clv_ranks *r = clv_ranks_of(ctx);
     uint64_t signature = 1;
+    int64_t most = 0;
     if (!clv_is_shared(ctx)) {
         return status;
     }
-    for (int q = 0; q < clv_rank_count(ctx); q++) {
+    for (int32_t q = 0; q < r->with.ranks; q++) {
         signature = signature * 31 + (uint64_t)counts[q];
+        most = counts[q] > most ? counts[q] : most;
     }
-    CLV_TRY(clv_meet(ctx, signature & 0xffffffffffff, status));
-    return exchange(clv_ranks_of(ctx), all, counts, places) ? break_off(ctx, "gathering results") : CLV_OK;
+    int32_t me = r->with.rank;
+    bool little = most <= ROOM;
+    CLV_TRY(meet(ctx, signature & 0xffffffffffff, status, (char *)all + places[me], little ? counts[me] : 0));
+    if (!little) {
+        return exchange(r, all, counts, places) ? break_off(ctx, "gathering results") : CLV_OK;
+    }
+    const note *notes = r->notes;
+    for (int32_t q = 0; q < r->with.ranks; q++) {
+        if (counts[q] > 0 && q != me) {
+            memcpy((char *)all + places[q], notes[q].said, (size_t)counts[q]);
+        }
+    }
+    return CLV_OK;
 }
 
 clv_status clv_broadcast(clv_context *ctx, clv_status status, void *data, int64_t bytes, int root) {
@@ -230,8 +256,15 @@ clv_status clv_broadcast(clv_context *ctx, clv_status status, void *data, int64_
     if (!clv_is_shared(ctx)) {
         return status;
     }
-    CLV_TRY(clv_meet(ctx, (uint64_t)bytes * 7 + 3, status));
-    r->bytes += r->with.rank == root ? 0 : bytes;
+    bool here = r->with.rank == root, little = bytes <= ROOM;
+    CLV_TRY(meet(ctx, (uint64_t)bytes * 7 + 3, status, data, here && little ? bytes : 0));
+    if (little && !here && bytes > 0) {
+        memcpy(data, ((const note *)r->notes)[root].said, (size_t)bytes);
+    }
+    if (little) {
+        return CLV_OK;
+    }
+    r->bytes += here ? 0 : bytes;
     return r->with.broadcast(r->with.self, data, bytes, root) ? break_off(ctx, "a message to all") : CLV_OK;
 }
 
@@ -268,33 +301,61 @@ static void pack(double *packed, double *y, int64_t k, int64_t n, int64_t from, 
     }
 }
 
-clv_status clv_gather_columns(clv_context *ctx, clv_status status, double *y, int64_t k, int64_t n, int64_t block,
-                              int64_t first, int64_t count) {
-    if (!clv_is_shared(ctx)) {
-        return status;
-    }
+/* Packed, in one exchange: counts and places have room for all ranks. */
+static clv_status gather_packed(clv_context *ctx, clv_status status, double *y, int64_t k, int64_t n, int64_t block,
+                                int64_t first, int64_t count, int64_t *counts, int64_t *places) {
     int ranks = clv_rank_count(ctx), me = clv_ranks_of(ctx)->with.rank;
-    clv_kept kept = {.ctx = ctx};
-    int64_t *counts = CLV_TAKE(&kept, int64_t, 2 * ranks), at = 0, from, to;
-    double *packed = k > 1 ? CLV_TAKE(&kept, double, k *count) : y + first;
-    status = kept.status < 0 ? kept.status : status;
-    for (int q = 0; kept.status == CLV_OK && q < ranks; q++) {
+    int64_t at = 0, from, to;
+    double *packed = CLV_NEW(ctx, double, k *count);
+    for (int q = 0; packed && q < ranks; q++) {
         columns_of(ctx, q, n, block, first, first + count, &from, &to);
         counts[q] = k * (to - from) * (int64_t)sizeof *y;
-        counts[ranks + q] = at * (int64_t)sizeof *y;
-        if (q == me && k > 1) {
+        places[q] = at * (int64_t)sizeof *y;
+        if (q == me) {
             pack(packed + at, y, k, n, from, to, false);
         }
         at += k * (to - from);
     }
-    status = kept.status < 0 ? clv_meet(ctx, 0, status) : clv_gather_bytes(ctx, status, packed, counts, counts + ranks);
-    for (int q = 0; status == CLV_OK && k > 1 && q < ranks; q++) {
+    status = packed ? clv_gather_bytes(ctx, status, packed, counts, places) : clv_meet(ctx, 0, CLV_ENOMEM);
+    for (int q = 0; status == CLV_OK && q < ranks; q++) {
         columns_of(ctx, q, n, block, first, first + count, &from, &to);
         if (q != me) {
-            pack(packed + counts[ranks + q] / (int64_t)sizeof *y, y, k, n, from, to, true);
+            pack(packed + places[q] / (int64_t)sizeof *y, y, k, n, from, to, true);
         }
     }
-    clv_free_kept(&kept);
+    clv_free(ctx, packed);
+    return status;
+}
+
+clv_status clv_gather_columns(clv_context *ctx, clv_status status, double *y, int64_t k, int64_t n, int64_t block,
+                              int64_t first, int64_t count) {
+    /* Bytes of a row that a rank has from which on rows go one by one, where they lie: that takes no memory, and more
+     * exchanges are not what it costs. */
+    enum { LONG = 1 << 16 };
+    if (!clv_is_shared(ctx)) {
+        return status;
+    }
+    int ranks = clv_rank_count(ctx);
+    int64_t *counts = CLV_NEW(ctx, int64_t, 2 * ranks), from, to;
+    if (!counts) {
+        return clv_meet(ctx, 0, CLV_ENOMEM);
+    }
+    int64_t *places = counts + ranks;
+    if (k > 1 && count * (int64_t)sizeof *y < LONG * ranks) {
+        status = gather_packed(ctx, status, y, k, n, block, first, count, counts, places);
+        clv_free(ctx, counts);
+        return status;
+    }
+    for (int q = 0; q < ranks; q++) {
+        columns_of(ctx, q, n, block, first, first + count, &from, &to);
+        counts[q] = (to - from) * (int64_t)sizeof *y;
+        places[q] = from * (int64_t)sizeof *y;
+    }
+    status = k > 0 ? clv_gather_bytes(ctx, status, y, counts, places) : clv_meet(ctx, 0, status);
+    for (int64_t c = 1; c < k && status == CLV_OK; c++) {
+        status = exchange(clv_ranks_of(ctx), y + c * n, counts, places) ? break_off(ctx, "gathering results") : CLV_OK;
+    }
+    clv_free(ctx, counts);
     return status;
 }
 

@@ -65,6 +65,54 @@ static void shares_are_all_of_it_once(void **unused) {
     }
 }
 
+enum { LONG_ROWS = 70000 };
+typedef struct columns {
+    int64_t n, first, count;
+    clv_status status;
+    double y[2 * LONG_ROWS];
+} columns;
+
+static double column_entry(int64_t row, int64_t i) {
+    return (double)(7 * i + row);
+}
+
+static void gather_own_columns(clv_context *ctx, int rank, void *user) {
+    columns *c = user;
+    int64_t from, to;
+    (void)rank;
+    clv_share_objects(ctx, c->n, CLV_SHARE, &from, &to);
+    for (int64_t e = 0; e < 2 * c->n; e++) {
+        c->y[e] = e % c->n >= from && e % c->n < to ? column_entry(e / c->n, e % c->n) : -1;
+    }
+    c->status = clv_gather_columns(ctx, CLV_OK, c->y, 2, c->n, CLV_SHARE, c->first, c->count);
+}
+
+/* Rows that are long go one by one, others together; outside of the columns asked for nothing changes. */
+static void columns_are_gathered(void **unused) {
+    (void)unused;
+    const int64_t asked[][3] = {{2200, 0, 2200}, {2200, 300, 1500}, {LONG_ROWS, 0, LONG_ROWS}, {LONG_ROWS, 999, 68000}};
+    columns *found = calloc(3, sizeof *found);
+    assert_non_null(found);
+    for (size_t a = 0; a < CLV_COUNT(asked); a++) {
+        for (int q = 0; q < 3; q++) {
+            found[q].n = asked[a][0];
+            found[q].first = asked[a][1];
+            found[q].count = asked[a][2];
+        }
+        run_all(3, gather_own_columns, found, sizeof *found);
+        for (int q = 0; q < 3; q++) {
+            const columns *c = &found[q];
+            assert_int_equal(c->status, CLV_OK);
+            for (int64_t e = 0; e < 2 * c->n; e++) {
+                int64_t i = e % c->n;
+                bool in = i >= c->first && i < c->first + c->count;
+                assert_true(c->y[e] == column_entry(e / c->n, i) || (!in && c->y[e] == -1));
+            }
+        }
+    }
+    free(found);
+}
+
 /* --- meetings --- */
 
 typedef struct met {
@@ -510,15 +558,11 @@ static void a_group_that_fails_ends_all(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_are_all_of_it_once),
-        cmocka_unit_test(a_failure_is_everybodys),
-        cmocka_unit_test(ranks_that_differ_are_found_out),
-        cmocka_unit_test(stops_are_agreed_upon),
-        cmocka_unit_test(who_has_met_need_not_meet_again),
-        cmocka_unit_test(the_operator_is_the_same),
-        cmocka_unit_test(methods_are_the_same),
-        cmocka_unit_test(one_without_memory_ends_all),
-        cmocka_unit_test(groups_find_the_same),
+        cmocka_unit_test(shares_are_all_of_it_once),   cmocka_unit_test(columns_are_gathered),
+        cmocka_unit_test(a_failure_is_everybodys),     cmocka_unit_test(ranks_that_differ_are_found_out),
+        cmocka_unit_test(stops_are_agreed_upon),       cmocka_unit_test(who_has_met_need_not_meet_again),
+        cmocka_unit_test(the_operator_is_the_same),    cmocka_unit_test(methods_are_the_same),
+        cmocka_unit_test(one_without_memory_ends_all), cmocka_unit_test(groups_find_the_same),
         cmocka_unit_test(a_group_that_fails_ends_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,12 +38,9 @@ void clv_ascent_free(clv_ascent *s) {
     }
 }
 
-void clv_ascent_enter(clv_ascent *s, int64_t slot) {
+static void enter(clv_ascent *s, int64_t slot) {
     s->position[slot] = (int32_t)s->size;
     s->support[s->size++] = (int32_t)slot;
-    if (s->arena.kind->watch) {
-        s->arena.kind->watch(&s->arena, slot);
-    }
 }
 
 /* The last of the support takes its place. */
@@ -53,6 +50,12 @@ void clv_ascent_leave(clv_ascent *s, int64_t slot) {
     s->position[last] = s->position[slot];
     s->position[slot] = -1;
     s->y[slot] = 0;
+}
+
+clv_status clv_ascent_add(clv_ascent *s, int64_t i, double wi, int64_t j, double wj) {
+    s->arena.support = s->support;
+    s->arena.size = s->size;
+    return s->arena.kind->add(&s->arena, i, wi, j, wj);
 }
 
 static void clear_slots(clv_ascent *s) {
@@ -89,13 +92,13 @@ clv_status clv_ascent_set(clv_ascent *s, const double *x) {
         double weight = s->weights[t];
         s->y[slot] = weight;
         s->similarity += weight * arena->rho[slot];
-        clv_ascent_enter(s, slot);
+        enter(s, slot);
         arena->rho[slot] -= s->problem->options->shift * weight;
         s->value += weight * arena->rho[slot];
         s->squares += weight * weight;
     }
     /* Nothing but the support has changed; 0 weights keep the place of the largest. */
-    CLV_TRY(arena->kind->add(arena, clv_arena_slot(arena, s->objects[0]), 0, -1, 0));
+    CLV_TRY(clv_ascent_add(s, clv_arena_slot(arena, s->objects[0]), 0, -1, 0));
     arena->goal = fmax(clv_ascent_gap(s) / 10, s->problem->tol * clv_ascent_similarity(s));
     return CLV_OK;
 }
@@ -119,7 +122,7 @@ static bool take_support(clv_ascent *s, int64_t size) {
         if (s->position[slot] >= 0 || !(weight > 0)) {
             return false;
         }
-        clv_ascent_enter(s, slot);
+        enter(s, slot);
         s->y[slot] = s->weights[t];
         sum += weight;
         value += term;
@@ -213,7 +216,7 @@ static void rescale(clv_ascent *s, double factor) {
 
 static void note_entry(clv_ascent *s, int64_t slot) {
     if (s->position[slot] < 0) {
-        clv_ascent_enter(s, slot);
+        enter(s, slot);
         s->settled = 0;
     }
 }
@@ -230,7 +233,7 @@ static clv_status follow(clv_ascent *s, int64_t i, double weight, int64_t j, dou
     if (j >= 0) {
         s->arena.rho[j] -= alpha_of(s) * other;
     }
-    return s->arena.kind->add(&s->arena, i, weight, j, other);
+    return clv_ascent_add(s, i, weight, j, other);
 }
 
 /* x <- (1 - step) x + step e_i; a step below 0 leads away from e_i, and takes it out of the support if it `drops`. */

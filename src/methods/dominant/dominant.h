@@ -87,9 +87,8 @@ typedef struct clv_arena_kind {
     /* Then: whether that can be put off, from the weights alone. NULL: no. */
     bool (*renew)(clv_arena *arena, const int64_t *objects, const double *weights, int64_t count, double top,
                   double moved);
-    /* A slot has got weight: its rho must be right from now on. NULL: all are, always. */
-    void (*watch)(clv_arena *arena, int64_t slot);
-    /* All rho right for once. NULL: they are. */
+    /* All rho right for once; where it is not NULL, only those are that a step looks at: at `top`, and the least of the
+     * support. */
     clv_status (*complete)(clv_arena *arena);
     /* Of a checkpoint what is its own, after slots, objects and rho; NULL: nothing. */
     clv_status (*pass)(clv_arena *arena, clv_archive *archive);
@@ -109,7 +108,9 @@ struct clv_arena {
     int32_t *slot_of;        /* n: of an object that was loaded; likewise */
     int64_t cursor;          /* of touched.c: no active object before this one is without a slot */
     bool more;               /* nothing but `add` will be asked of it before the next one */
-    void *own;               /* of nearby.c and parts.c */
+    const int32_t *support;  /* slots with weight, of the ascent, at the time of an `add` */
+    int64_t size;
+    void *own; /* of nearby.c and parts.c */
 };
 
 /* The kind that suits the affinity; capacity, rho and the places of slots and objects are set. Free it also on failure.
@@ -160,8 +161,9 @@ clv_status clv_ascent_pass(clv_ascent *s, clv_archive *archive);
 void clv_ascent_begin(clv_ascent *s);
 /* One step of fw, pfw or afw; `*stuck` when no step can raise the value any more. */
 clv_status clv_ascent_step(clv_ascent *s, bool *stuck);
-/* A slot of the support has got, or lost, its weight. */
-void clv_ascent_enter(clv_ascent *s, int64_t slot);
+/* rho for wi more on slot i and wj on j (< 0: none), which the support does not know of yet. */
+clv_status clv_ascent_add(clv_ascent *s, int64_t i, double wi, int64_t j, double wj);
+/* A slot of the support has lost its weight. */
 void clv_ascent_leave(clv_ascent *s, int64_t slot);
 /* Weight has moved: load the arena again if objects outside it may matter now. */
 clv_status clv_ascent_keep_up(clv_ascent *s);

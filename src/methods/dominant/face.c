@@ -171,9 +171,10 @@ static clv_status follow(clv_ascent *s, const double *direction, double step, in
     for (int64_t a = 0; a < size; a += 2) {
         bool two = a + 1 < size;
         arena->more = a + 2 < size;
-        CLV_TRY(arena->kind->add(arena, slots[a], step * direction[a] / s->scale, two ? slots[a + 1] : -1,
-                                 two ? step * direction[a + 1] / s->scale : 0));
+        CLV_TRY(clv_ascent_add(s, slots[a], step * direction[a] / s->scale, two ? slots[a + 1] : -1,
+                               two ? step * direction[a + 1] / s->scale : 0));
     }
+    CLV_TRY(arena->kind->complete ? arena->kind->complete(arena) : CLV_OK); /* several may leave */
     for (int64_t a = 0; a < size; a++) {
         double change = step * direction[a];
         s->squares += change * (2 * s->scale * s->y[slots[a]] + change);
@@ -188,6 +189,7 @@ static clv_status follow(clv_ascent *s, const double *direction, double step, in
 }
 
 clv_status clv_face_jump(clv_ascent *s) {
+    const clv_arena_kind *kind = s->arena.kind;
     double slope, bend;
     int64_t first, size = s->size, room;
     bool found;
@@ -204,6 +206,7 @@ clv_status clv_face_jump(clv_ascent *s) {
         return CLV_OK;
     }
     double most = longest_step(s, direction, &first);
+    CLV_TRY(kind->complete ? kind->complete(&s->arena) : CLV_OK);
     slope_and_bend(s, matrix, direction, product, &slope, &bend);
     double step = bend < 0 && slope < -bend * most ? slope / -bend : most;
     double gain = step * (2 * slope + step * bend);

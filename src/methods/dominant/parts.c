@@ -1,26 +1,35 @@
 /* The arena of dense affinities of which several processes hold a part each: every object has its slot, and a process
- * follows r of the objects whose columns it has. The r of the others is needed of few: the largest, and those that
- * weight was given to. These are exchanged in each step: 16 bytes a process, and 8 for each object that has had weight
- * since the last load. Where each entry of r is computed, and how, makes no difference to its bits. */
+ * follows r of the objects whose columns it has. Of the others it knows what the next step needs: the largest r, and
+ * the least of the support. What each process has of these is said at the meeting of a step, in 56 bytes, whatever the
+ * support; all other r that are not its own are hidden, as HUGE_VAL. Where each entry of r is computed, and how, makes
+ * no difference to its bits.
+ *
+ * r changes before the support does: i gets weight, j may leave it, and the last of the support then takes the place of
+ * j, before others of the same r. So r of these three is said by itself, and the least is that of the rest. */
 #include "methods/dominant/dominant.h"
 
 #include "base/ranks.h"
 
+#include <math.h>
 #include <string.h>
+
+/* What a process says: the largest r of its objects, the least of those in the support with its position there, and r
+ * of three objects, if it has them. */
+typedef struct found {
+    double top, object, least, position, named[3];
+} found;
 
 typedef struct parts {
     clv_matrix stored;   /* the columns first .. last - 1, of all rows */
     int64_t first, last; /* own objects */
     int ranks;           /* processes, */
     int64_t *ends;       /* where the objects of each end, */
-    int64_t *counts;     /* what each sends, in bytes, */
+    int64_t *counts;     /* what each says, in bytes, */
     int64_t *places;     /* where that is, */
-    int64_t *taken;      /* and how much of it was read */
-    int32_t *watched;    /* objects whose r all must have, */
-    int32_t *holder;     /* of each of these: whose it is */
-    uint8_t *is_watched; /* n */
-    int64_t count;
-    double *sent; /* 2 ranks + n */
+    found *said;         /* and what it was */
+    bool bare;           /* r of all objects is right; or of */
+    int64_t shown[5];    /* these besides the own */
+    int shown_count;
     /* Similarities between some objects, made of the points: those of other processes' objects are nowhere here. */
     clv_affinity *near;
     int32_t *place; /* of an object among these: n */
@@ -37,23 +46,22 @@ static clv_status parts_create(clv_arena *arena) {
     arena->slots = arena->capacity;
     clv_affinity_part(arena->problem->affinity, &own->stored, &own->first);
     own->last = own->first + own->stored.cols;
+    own->bare = true;
     own->ranks = clv_rank_count(ctx);
-    own->ends = CLV_NEW(ctx, int64_t, 4 * own->ranks);
-    own->watched = CLV_NEW(ctx, int32_t, 2 * n);
-    own->is_watched = CLV_NEW0(ctx, uint8_t, n);
-    own->sent = CLV_NEW(ctx, double, 2 * own->ranks + n);
+    own->ends = CLV_NEW(ctx, int64_t, 3 * own->ranks);
+    own->said = CLV_NEW0(ctx, found, own->ranks);
     own->place = CLV_NEW(ctx, int32_t, n);
     own->column = CLV_NEW(ctx, double, n);
-    if (!own->ends || !own->watched || !own->is_watched || !own->sent || !own->place || !own->column) {
+    if (!own->ends || !own->said || !own->place || !own->column) {
         return CLV_ENOMEM;
     }
     own->counts = own->ends + own->ranks;
     own->places = own->counts + own->ranks;
-    own->taken = own->places + own->ranks;
-    own->holder = own->watched + n;
     for (int q = 0; q < own->ranks; q++) {
         clv_share_of(ctx, q, blocks, &begin, &own->ends[q]);
         own->ends[q] = own->ends[q] * CLV_SHARE < n ? own->ends[q] * CLV_SHARE : n;
+        own->counts[q] = sizeof *own->said;
+        own->places[q] = q * (int64_t)sizeof *own->said;
     }
     return CLV_OK;
 }
@@ -62,30 +70,14 @@ static void parts_destroy(clv_arena *arena) {
     parts *own = arena->own;
     if (own) {
         clv_affinity_free(own->near);
-        CLV_FREE_ALL(arena->problem->ctx, own->ends, own->watched, own->is_watched, own->sent, own->place, own->column,
-                     own);
+        CLV_FREE_ALL(arena->problem->ctx, own->ends, own->said, own->place, own->column, own);
     }
-}
-
-static void parts_watch(clv_arena *arena, int64_t slot) {
-    parts *own = arena->own;
-    int holder = 0;
-    if (own->is_watched[slot]) {
-        return;
-    }
-    while (slot >= own->ends[holder]) {
-        holder++;
-    }
-    own->is_watched[slot] = 1;
-    own->watched[own->count] = (int32_t)slot;
-    own->holder[own->count++] = holder;
 }
 
 static clv_status parts_load(clv_arena *arena, const int64_t *objects, const double *weights, int64_t count) {
     const clv_dominant_problem *p = arena->problem;
     parts *own = arena->own;
-    memset(own->is_watched, 0, (size_t)p->n);
-    own->count = 0;
+    own->bare = true;
     CLV_TRY(clv_without_diagonal(p->affinity, objects, weights, count, arena->rho, arena->threads));
     for (int64_t i = 0; i < p->n; i++) {
         arena->rho[i] = p->gone[i] ? CLV_GONE : arena->rho[i];
@@ -94,49 +86,94 @@ static clv_status parts_load(clv_arena *arena, const int64_t *objects, const dou
     return CLV_OK;
 }
 
-/* The largest r of each process with its place, and the r of watched objects, become everybody's. */
-static clv_status exchange(clv_arena *arena, int64_t top) {
+static bool is_own(const parts *own, int64_t slot) {
+    return slot >= own->first && slot < own->last;
+}
+
+static int holder_of(const parts *own, int64_t slot) {
+    int q = 0;
+    while (slot >= own->ends[q]) {
+        q++;
+    }
+    return q;
+}
+
+/* What is not its own, and was shown for one step. */
+static void hide(clv_arena *arena) {
     parts *own = arena->own;
-    for (int q = 0; q < own->ranks; q++) {
-        own->counts[q] = 2;
+    for (int64_t slot = 0; own->bare && slot < arena->slots; slot++) {
+        arena->rho[slot] = is_own(own, slot) ? arena->rho[slot] : HUGE_VAL;
     }
-    for (int64_t t = 0; t < own->count; t++) {
-        own->counts[own->holder[t]]++;
+    for (int t = 0; t < own->shown_count; t++) {
+        arena->rho[own->shown[t]] = HUGE_VAL;
     }
-    for (int64_t q = 0, at = 0; q < own->ranks; at += own->counts[q++]) {
-        own->places[q] = at;
-        own->taken[q] = at + 2;
-        if (own->ends[q] == own->last) {
-            own->sent[at] = arena->rho[top];
-            own->sent[at + 1] = (double)top;
+    own->bare = false;
+    own->shown_count = 0;
+}
+
+static void show(clv_arena *arena, int64_t slot, double r) {
+    parts *own = arena->own;
+    if (!is_own(own, slot)) {
+        arena->rho[slot] = r;
+        own->shown[own->shown_count++] = slot;
+    }
+}
+
+/* The own least of the support without those that are named (slots, or -1). */
+static void find_least(clv_arena *arena, const int64_t named[3], found *out) {
+    double kept[3];
+    for (int t = 0; t < 3; t++) {
+        kept[t] = named[t] < 0 ? HUGE_VAL : arena->rho[named[t]];
+    }
+    for (int t = 0; t < 3; t++) {
+        if (named[t] >= 0) {
+            arena->rho[named[t]] = HUGE_VAL;
         }
     }
-    for (int64_t t = 0; t < own->count; t++) {
-        own->sent[own->taken[own->holder[t]]++] = arena->rho[own->watched[t]];
+    int64_t position = clv_kernels->place_of_least(arena->rho, arena->support, arena->size);
+    out->least = arena->rho[arena->support[position]];
+    out->position = (double)position;
+    for (int t = 0; t < 3; t++) {
+        out->named[t] = kept[t];
+        if (named[t] >= 0) {
+            arena->rho[named[t]] = kept[t];
+        }
     }
+}
+
+/* What a step needs becomes everybody's; `top` is the own object of the largest r. */
+static clv_status exchange(clv_arena *arena, int64_t top, int64_t i, int64_t j) {
+    parts *own = arena->own;
+    const int64_t named[3] = {i, j, arena->support[arena->size - 1]};
+    hide(arena);
     for (int q = 0; q < own->ranks; q++) {
-        own->taken[q] = own->places[q] + 2;
-        own->counts[q] *= (int64_t)sizeof(double);
-        own->places[q] *= (int64_t)sizeof(double);
+        if (own->ends[q] == own->last) {
+            own->said[q].top = arena->rho[top];
+            own->said[q].object = (double)top;
+            find_least(arena, named, &own->said[q]);
+        }
     }
-    CLV_TRY(clv_gather_bytes(arena->problem->ctx, CLV_OK, own->sent, own->counts, own->places));
-    for (int64_t t = 0; t < own->count; t++) {
-        arena->rho[own->watched[t]] = own->sent[own->taken[own->holder[t]]++];
+    CLV_TRY(clv_gather_bytes(arena->problem->ctx, CLV_OK, own->said, own->counts, own->places));
+    const found *best = own->said, *least = own->said;
+    for (const found *q = own->said + 1; q < own->said + own->ranks; q++) {
+        best = q->top > best->top ? q : best; /* objects ascend: the first of equals is the first of all */
+        least = q->least < least->least || (q->least == least->least && q->position < least->position) ? q : least;
     }
-    const double *best = own->sent;
-    for (int q = 1; q < own->ranks; q++) { /* objects ascend: the first of equals is the first of all */
-        const double *other = own->sent + own->places[q] / (int64_t)sizeof(double);
-        best = other[0] > best[0] ? other : best;
+    show(arena, arena->support[(int64_t)least->position], least->least); /* HUGE_VAL where there are none but these: */
+    for (int t = 0; t < 3; t++) {
+        if (named[t] >= 0) {
+            show(arena, named[t], own->said[holder_of(own, named[t])].named[t]);
+        }
     }
-    arena->top = (int64_t)best[1];
-    arena->rho[arena->top] = best[0];
+    arena->top = (int64_t)best->object;
+    show(arena, arena->top, best->top);
     return CLV_OK;
 }
 
 /* As in arena.c: a stored diagonal is taken out beforehand. */
 static void take_out(clv_arena *arena, int64_t i, double weight) {
     const parts *own = arena->own;
-    if (i >= own->first && i < own->last) {
+    if (is_own(own, i)) {
         arena->rho[i] -= weight * clv_stored(&own->stored, i * own->stored.cols + i - own->first);
     }
 }
@@ -145,7 +182,6 @@ static clv_status parts_add(clv_arena *arena, int64_t i, double wi, int64_t j, d
     const parts *own = arena->own;
     int64_t width = own->stored.cols, top;
     double *r = arena->rho + own->first;
-    parts_watch(arena, i);
     take_out(arena, i, wi);
     if (j >= 0) {
         take_out(arena, j, wj);
@@ -159,7 +195,7 @@ static clv_status parts_add(clv_arena *arena, int64_t i, double wi, int64_t j, d
         top = j < 0 ? clv_kernels->f64.pass_one(r, left, wi, width)
                     : clv_kernels->f64.pass_two(r, left, wi, values + j * width, wj, width);
     }
-    return arena->more ? CLV_OK : exchange(arena, own->first + top);
+    return arena->more ? CLV_OK : exchange(arena, own->first + top, i, j);
 }
 
 static clv_status parts_entry(clv_arena *arena, int64_t i, int64_t j, double *out) {
@@ -195,7 +231,14 @@ static clv_status parts_gather(clv_arena *arena, int64_t i, const int32_t *other
 }
 
 static clv_status parts_complete(clv_arena *arena) {
+    ((parts *)arena->own)->bare = true;
     return clv_gather_items(arena->problem->ctx, CLV_OK, arena->rho, sizeof *arena->rho, arena->problem->n, CLV_SHARE);
+}
+
+/* What was read is r of all. */
+static clv_status parts_pass(clv_arena *arena, clv_archive *archive) {
+    ((parts *)arena->own)->bare = true;
+    return archive->status;
 }
 
 const clv_arena_kind clv_arena_parts = {
@@ -206,6 +249,6 @@ const clv_arena_kind clv_arena_parts = {
     .entry = parts_entry,
     .among = parts_among,
     .gather = parts_gather,
-    .watch = parts_watch,
     .complete = parts_complete,
+    .pass = parts_pass,
 };

@@ -1,0 +1,34 @@
+/* A streaming read, which kernels are measured by: numbers added up as wide as the machine can, in so many partial sums
+ * that no addition waits for another. */
+#ifndef CLEAVE_BENCH_STREAM_H
+#define CLEAVE_BENCH_STREAM_H
+
+#include <stddef.h>
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define STREAM_WIDEST __attribute__((target_clones("default", "avx2", "avx512f")))
+#else
+#define STREAM_WIDEST
+#endif
+
+enum { STREAM_PARTS = 128 };
+
+STREAM_WIDEST static float stream_sum(const float *x, size_t count) {
+    float part[STREAM_PARTS] = {0}, total = 0;
+    size_t half = count / 2 - count / 2 % STREAM_PARTS; /* two streams: one alone waits for memory more */
+    for (size_t i = 0; i < half; i += STREAM_PARTS) {
+#pragma omp simd
+        for (size_t j = 0; j < STREAM_PARTS; j++) {
+            part[j] += x[i + j] + x[half + i + j];
+        }
+    }
+    for (size_t j = 0; j < STREAM_PARTS; j++) {
+        total += part[j];
+    }
+    for (size_t i = 2 * half; i < count; i++) {
+        total += x[i];
+    }
+    return total;
+}
+
+#endif

@@ -226,6 +226,19 @@ static void ksupport_with_long_columns(void **unused) {
     check_run(&run);
 }
 
+/* Of margins of a million, less an intercept of a million, a few digits are left. */
+static void ksupport_of_equal_columns(void **unused) {
+    const honest run = {.method = "ksupport",
+                        .options = {"k", "2", "tol", "3", "intercept", "true", "max-iter", "11"},
+                        .rows = 4,
+                        .cols = 4,
+                        .points = {4.75e30, 4.75e30, 4.75e30, 4.75e30, 4.75e30, 4.75e30, 4.75e30, 4.75e30, 4.75e30,
+                                   4.75e30, 4.75e30, 4.75e30, 4.75e30, -2.5, 4.75e30, 4.75e30},
+                        .targets = {0, 0, 1, 0}};
+    (void)unused;
+    check_run(&run);
+}
+
 /* The certificates of two clusters differ by little more than rounding: each is nearest to its own. */
 static void dominant_of_nearly_equal_clusters(void **unused) {
     const honest run = {.method = "dominant",
@@ -270,6 +283,7 @@ int main(void) {
         cmocka_unit_test(dominant_among_tiny_similarities),
         cmocka_unit_test(dominant_of_opposite_vectors),
         cmocka_unit_test(ksupport_with_long_columns),
+        cmocka_unit_test(ksupport_of_equal_columns),
         cmocka_unit_test(dominant_of_nearly_equal_clusters),
         cmocka_unit_test(ncut_by_landmarks),
     };

@@ -383,21 +383,21 @@ static clv_status evaluate(clv_point *point, const clv_list *w, const double *in
     return intercept ? take_intercept(point, *intercept) : CLV_OK;
 }
 
-/* What the last digits of the derivatives r of the loss make of the gap: it has X'r, where long columns cancel (an
- * intercept makes r add up to 0), times the length of the weights it is attained at. */
+/* What the last digits of X w, the intercept and the derivatives r of the loss make of the gap: it has X'r, where long
+ * columns cancel (an intercept makes r add up to 0), times the length of the weights it is attained at. */
 static double rounding_of(const clv_point *point) {
     const clv_ks_problem *p = point->problem;
-    double longest = 0, sum = 0, reach = p->radius;
+    double longest = 0, sum = 0, reach = p->radius, curvature = clv_loss_curvature(&p->loss);
     for (int64_t j = 0; point->has_norms && j < p->x->features; j++) {
         longest = fmax(longest, point->norm[j]);
     }
     for (int64_t m = 0; m < p->x->samples; m++) {
-        sum += fabs(point->slope[m]);
+        sum += fabs(point->slope[m]) + curvature * (fabs(point->margin[m]) + fabs(point->intercept));
     }
     if (longest > 0 && !(reach > 0)) {
         reach = sqrt(clv_ksupport_dual_square(&point->set, point->gradient, point->kept)) / (2 * p->lambda);
     }
-    return DBL_EPSILON * reach * longest * sum;
+    return 4 * DBL_EPSILON * reach * longest * sum;
 }
 
 clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, const double *intercept, int threads,

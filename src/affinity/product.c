@@ -69,8 +69,7 @@ clv_status clv_product_begin(clv_product *p) {
     if (!is_factored(p)) {
         return clv_affinity_apply(p->a, p->x, p->k, p->y, p->threads);
     }
-    clv_factor_gather(&p->factor, p->x, p->k, p->t, p->threads);
-    return CLV_OK;
+    return clv_factor_gather(p->a->ctx, &p->factor, p->x, p->k, p->t, p->threads);
 }
 
 /* Y of some objects from T. */

@@ -264,7 +264,15 @@ static void ncut_by_landmarks(void **unused) {
          .options = {"k", "2", "affinity", "gaussian", "gamma", "100", "zero-diagonal", "true", "landmarks", "6"},
          .rows = 7,
          .cols = 1,
-         .points = {30, 2, 90, 30, 2, 3, 2}}};
+         .points = {30, 2, 90, 30, 2, 3, 2}},
+        /* Objects that are left out belong to the degree of no other. */
+        {.method = "ncut",
+         .options = {"k", "2", "affinity", "gaussian", "gamma", "0.5", "zero-diagonal", "true", "landmarks", "2",
+                     "polish", "false"},
+         .rows = 5,
+         .cols = 4,
+         .points = {4.25,  -2.75, -3,   -2.25, -2.75, -3,    1.75,    0.75, 0,      2.5,
+                    -1.75, 1.5,   -0.5, 4e-8,  0,     -2.75, 3.25e30, 3.75, 4.25e8, 2.5e8}}};
     (void)unused;
     for (size_t i = 0; i < CLV_COUNT(runs); i++) {
         check_run(&runs[i]);

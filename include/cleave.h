@@ -863,7 +863,8 @@ CLV_API clv_status clv_affinity_group_sums(const clv_affinity *a, const int32_t 
                                            double *y /* k x n */, int64_t threads);
 /* Bring such sums up to date when object i goes from one label to another (-1: to or from nowhere). */
 CLV_API clv_status clv_affinity_move(const clv_affinity *a, int64_t i, int32_t from, int32_t to, double *y /* k x n */);
-/* Sums of rows. By a factor and with a diagonal of zeros, what is less than 2^-28 of the largest |f|^2 is 0. */
+/* Sums of rows. By a factor and with a diagonal of zeros, what is less than 2^-28 of the largest |f|^2 is 0, and such
+ * objects are in the sums of no other. */
 CLV_API clv_status clv_affinity_degrees(const clv_affinity *a, double *out /* n */, int64_t threads);
 CLV_API clv_status clv_affinity_diagonal(const clv_affinity *a, double *out /* n */);
 CLV_API clv_status clv_affinity_entry(const clv_affinity *a, int64_t i, int64_t j, double *out);

@@ -14,7 +14,7 @@ __all__ = ["View", "array_of", "as_view", "check_sparse", "is_sparse"]
 
 def is_sparse(x: Any) -> bool:
     """Whether x is a SciPy sparse matrix or array."""
-    return hasattr(x, "tocsr") and hasattr(x, "nnz")
+    return hasattr(type(x), "tocsr") and hasattr(type(x), "nnz")  # of one whose arrays are damaged, nnz itself may fail
 
 
 class View:

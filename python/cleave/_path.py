@@ -20,6 +20,8 @@ def _listed(values: Any) -> str:
     given = np.atleast_1d(list(values) if isinstance(values, Iterator) else values)
     if not given.size:
         raise ValueError("a path needs at least one k and one alpha")
+    if given.ndim > 1 or given.dtype.kind not in "biuf":
+        raise TypeError(f"a path takes a number or a list of numbers for k and alpha, not {values!r:.100}")
     return ",".join(repr(value.item()) for value in given)
 
 

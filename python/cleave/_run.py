@@ -178,7 +178,7 @@ class Run:
     def restore(self, result: Result) -> None:
         """Take a result of an earlier run on these data, to predict with it."""
         self.build()
-        labels = result.labels
+        labels = None if result.labels is None else np.ascontiguousarray(result.labels, dtype=np.int32).ravel()
         self.pointer = self.ctx.made(lib.clv_result_new, "clv_result", lib.clv_result_free,
                                      0 if labels is None else len(labels), result.k)
         if labels is not None:
@@ -193,7 +193,7 @@ class Run:
         for name, path in (("checkpoint", checkpoint), ("resume", resume)):
             if not (path is None or isinstance(path, (str, bytes, os.PathLike)) and os.fspath(path)):
                 raise TypeError(f"{name} = {path!r} is not allowed: it must be the path of a file, or None")
-        if isinstance(every, (str, bool)) or not 0 <= every <= 1e9:
+        if isinstance(every, bool) or not (isinstance(every, (int, float, np.number)) and 0 <= every <= 1e9):
             raise ValueError(f"checkpoint_every = {every!r} is not allowed: it must be a number from 0 to 1000000000, of seconds")
         if resume is not None:
             self._resume(resume)

@@ -144,8 +144,8 @@ def segment(image: Any, k: int | None = None, method: str = "dominant", *, pixel
     allowed = [name for name in methods() if _can_segment(name)]
     if method not in allowed:
         raise ValueError(f"method = {method!r} is not allowed: it must be one of {', '.join(allowed)}")
-    if k is not None and k < 1:
-        raise ValueError(f"k = {k} is not allowed: there must be one segment or more")
+    if k is not None and not (isinstance(k, (int, np.integer)) and k >= 1):
+        raise ValueError(f"k = {k!r} is not allowed: there must be one segment or more")
     graph = {name: value for name, value in (("reach", reach), ("sigma", sigma)) if value is not None}
     if graph and method != "ncut":
         raise TypeError(f"{' and '.join(graph)} cannot be used with method {method!r}: for ncut only")

@@ -37,7 +37,7 @@ def listed(documents: Any) -> Iterable[str | bytes]:
     if hasattr(documents, "columns") or isinstance(documents, Mapping):
         raise TypeError(f"documents must be a list or a column of strings, not a {type(documents).__name__}: give its column of "
                         "texts, as frame['text']")
-    if not isinstance(documents, Iterable):
+    if not isinstance(documents, Iterable) or getattr(documents, "shape", None) == ():
         raise TypeError(f"documents must be strings, or a path, not a {type(documents).__name__}")
     return documents
 
@@ -169,6 +169,10 @@ def cluster_terms(texts: Texts, labels: Any, top: int = 10) -> list[list[tuple[s
     >>> [[term for term, score in listed] for listed in cleave.cluster_terms(texts, [0, 0, 1, 1], top=1)]
     [['apples'], ['cars']]
     """
+    if not isinstance(texts, Texts):
+        raise TypeError(f"cluster_terms takes what tfidf returned, not {type(texts).__name__}")
+    if not (isinstance(top, (int, np.integer)) and top >= 1):
+        raise ValueError(f"top = {top!r} is not allowed: it must be a whole number, 1 or more")
     ctx, view = Context(), as_view(texts.matrix)
     given = np.asarray(labels)
     if given.shape != (view.shape[0],):

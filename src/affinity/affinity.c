@@ -304,30 +304,43 @@ clv_status clv_affinity_rough_sums(const clv_affinity *a, const int32_t *labels,
 }
 
 /* Sums by a factor have the rounding of the similarities of objects to themselves, also where these are taken off: what
- * is small beside them is nothing. */
-static void drop_rounding(const clv_affinity *a, double *degree) {
+ * is as small beside them is nothing. Below 0 where that cannot be. */
+static double rounding_of_sums(const clv_affinity *a) {
     clv_matrix factor;
     double own = 0;
     if (!a->zero_diagonal || !clv_affinity_factor(a, &factor)) {
-        return;
+        return -1;
     }
     for (int64_t i = 0; i < factor.rows; i++) {
         const double *row = (const double *)factor.values + i * factor.cols;
         own = fmax(own, clv_dot(row, row, factor.cols, 1));
     }
-    double least = ROUNDED_AWAY * own;
-    for (int64_t i = 0; i < a->info.n; i++) {
-        degree[i] = fabs(degree[i]) <= least ? 0 : degree[i];
+    return ROUNDED_AWAY * own;
+}
+
+/* Objects without a degree leave the group; whether others have something of them. */
+static bool drop_rounding(int64_t n, double least, int32_t *group, double *degree) {
+    bool any = false;
+    for (int64_t i = 0; i < n; i++) {
+        if (group[i] >= 0 && fabs(degree[i]) <= least) {
+            any = any || degree[i] != 0;
+            group[i] = -1;
+        }
+        degree[i] = group[i] >= 0 ? degree[i] : 0;
     }
+    return any;
 }
 
 clv_status clv_affinity_degrees(const clv_affinity *a, double *out, int64_t threads) {
-    int32_t *one_group = CLV_NEW0(a->ctx, int32_t, a->info.n);
-    clv_status status = one_group ? clv_affinity_group_sums(a, one_group, 1, out, threads) : CLV_ENOMEM;
-    clv_free(a->ctx, one_group);
-    if (status == CLV_OK) {
-        drop_rounding(a, out);
+    int32_t *group = CLV_NEW0(a->ctx, int32_t, a->info.n);
+    clv_status status = group ? CLV_OK : CLV_ENOMEM;
+    double least = rounding_of_sums(a);
+    bool more = true;
+    while (status == CLV_OK && more) {
+        status = clv_affinity_group_sums(a, group, 1, out, threads);
+        more = status == CLV_OK && drop_rounding(a->info.n, least, group, out);
     }
+    clv_free(a->ctx, group);
     return status;
 }
 

@@ -9,7 +9,7 @@
 #include <omp.h>
 #include <string.h>
 
-enum { POLL = 16 };
+enum { POLL = 16, ENTRIES_A_POLL = 8192 };
 
 /* Columns, each of which is used for something: those of first..first + count - 1, or of the objects of the terms. */
 typedef struct column_job {
@@ -200,6 +200,9 @@ static clv_status diagonal_by_entries(const clv_affinity *a, double *out) {
         return run(&(column_job){.a = a, .count = a->info.n, .use = use_in_diagonal, .y = out}, 1);
     }
     for (int64_t i = 0; i < a->info.n; i++) {
+        if (i % ENTRIES_A_POLL == 0 && clv_interrupted(a->ctx)) {
+            return clv_stop_failure(a->ctx, "computing the diagonal of the affinity");
+        }
         CLV_TRY(a->home.entry(a, i, i, out + i));
     }
     return CLV_OK;

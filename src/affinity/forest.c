@@ -256,17 +256,28 @@ static clv_status descend(forest *f) {
 
 /* --- what was found --- */
 
-/* By the old numbers: `order` is that of the first tree. */
-static void hand_over(forest *f, const int64_t *order, clv_neighbor *found) {
-#pragma omp parallel for num_threads(clv_team(f->threads)) schedule(static)
-    for (int64_t i = 0; i < f->n; i++) {
-        const clv_neighbor *list = f->found + i * f->width;
-        clv_neighbor *out = found + order[i] * f->k;
-        for (int64_t e = 0; e < f->k; e++) {
-            out[e] = (clv_neighbor){list[e].d2, order[list[e].j]};
-        }
-        clv_sort_by_object(out, f->k);
+static void hand_over_one(const forest *f, const int64_t *order, int64_t i, clv_neighbor *found) {
+    const clv_neighbor *list = f->found + i * f->width;
+    clv_neighbor *out = found + order[i] * f->k;
+    for (int64_t e = 0; e < f->k; e++) {
+        out[e] = (clv_neighbor){list[e].d2, order[list[e].j]};
     }
+    clv_sort_by_object(out, f->k);
+}
+
+/* By the old numbers: `order` is that of the first tree. */
+static clv_status hand_over(const forest *f, const int64_t *order, clv_neighbor *found) {
+    enum { SOME = 4096 };
+    atomic_bool stopped = false;
+#pragma omp parallel for num_threads(clv_team(f->threads)) schedule(static)
+    for (int64_t first = 0; first < f->n; first += SOME) {
+        int64_t end = first + SOME < f->n ? first + SOME : f->n;
+        bool on = clv_goes_on(f->ctx, &stopped, (end - first) * f->width);
+        for (int64_t i = first; on && i < end; i++) {
+            hand_over_one(f, order, i, found);
+        }
+    }
+    return stopped ? clv_stop_failure(f->ctx, "looking for the nearest neighbors") : CLV_OK;
 }
 
 static int by_distance(const void *left, const void *right) {
@@ -331,8 +342,7 @@ static clv_status search(forest *f, clv_kept *kept, const clv_panels *panels, in
     CLV_TRY(clv_rows_new(f->ctx, &f->panels, f->threads, &f->rows));
     CLV_TRY(search_trees(f, other));
     CLV_TRY(descend(f));
-    hand_over(f, order, found);
-    return clv_search_on(f->ctx, f->n * f->width);
+    return hand_over(f, order, found);
 }
 
 static int64_t width_of(int64_t k) {

@@ -160,7 +160,8 @@ int64_t clv_bytes_plus(int64_t a, int64_t b);
 int64_t clv_square_bytes(int64_t n, clv_scalar scalar);
 
 /* lowrank.c: t = x F (k x rank), the first half of a product; y = t F' over the objects first.. of k x count. */
-void clv_factor_gather(const clv_matrix *factor, const double *x, int64_t k, double *t, int threads);
+clv_status clv_factor_gather(clv_context *ctx, const clv_matrix *factor, const double *x, int64_t k, double *t,
+                             int threads);
 void clv_factor_expand(const clv_matrix *factor, const double *t, int64_t k, int64_t first, int64_t count, double *y,
                        int64_t stride);
 

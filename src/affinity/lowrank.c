@@ -118,17 +118,22 @@ static void expand(const clv_affinity *a, const double *t, int64_t k, double *y,
     clv_blas_serial_end();
 }
 
-void clv_factor_gather(const clv_matrix *factor, const double *x, int64_t k, double *t, int threads) {
+clv_status clv_factor_gather(clv_context *ctx, const clv_matrix *factor, const double *x, int64_t k, double *t,
+                             int threads) {
     const double *values = factor->values;
     int64_t n = factor->rows, rank = factor->cols;
+    atomic_bool stopped = false;
     clv_blas_serial_begin();
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int64_t r = 0; r < rank; r += RANK_BLOCK) {
         int64_t some = rank - r < RANK_BLOCK ? rank - r : RANK_BLOCK;
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)some, (int)n, 1, x, (int)n, values + r,
-                    (int)rank, 0, t + r, (int)rank);
+        if (clv_goes_on(ctx, &stopped, n * some * k / 2)) {
+            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)some, (int)n, 1, x, (int)n, values + r,
+                        (int)rank, 0, t + r, (int)rank);
+        }
     }
     clv_blas_serial_end();
+    return stopped ? clv_stop_failure(ctx, "multiplying by the affinity") : CLV_OK;
 }
 
 /* What the diagonal has beyond that of F F'. */
@@ -155,20 +160,19 @@ static clv_status lowrank_apply(const clv_affinity *a, const double *x, int64_t 
     if (!t) {
         return CLV_ENOMEM;
     }
-    clv_factor_gather(&factor, x, k, t, threads);
-    bool stopped = clv_worked(a->ctx, n * factor.cols * k / 2);
-    if (!stopped) {
+    clv_status status = clv_factor_gather(a->ctx, &factor, x, k, t, threads);
+    if (status == CLV_OK) {
         expand(a, t, k, y, threads);
     }
-    for (int64_t i = 0; !stopped && has_excess(a) && i < n; i++) {
+    for (int64_t i = 0; status == CLV_OK && has_excess(a) && i < n; i++) {
         double own = excess_of(a, i);
         for (int64_t c = 0; c < k; c++) {
             y[c * n + i] += own * x[c * n + i];
         }
     }
     clv_free(a->ctx, t);
-    stopped = stopped || clv_worked(a->ctx, n * factor.cols * k / 2);
-    return stopped ? clv_stop_failure(a->ctx, "multiplying by the affinity") : CLV_OK;
+    bool stopped = status == CLV_OK && clv_worked(a->ctx, n * factor.cols * k / 2);
+    return stopped ? clv_stop_failure(a->ctx, "multiplying by the affinity") : status;
 }
 
 static clv_status lowrank_group_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads) {

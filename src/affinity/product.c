@@ -12,7 +12,7 @@
 #include <cblas.h>
 
 /* Operations of a change: for fewer, waking threads takes longer. */
-enum { CHANGE_WORTH_THREADS = 1 << 23 };
+enum { CHANGE_WORTH_THREADS = 1 << 23, OBJECTS_A_POLL = 8192 };
 
 static bool is_factored(const clv_product *p) {
     return p->factor.rows > 0;
@@ -28,6 +28,9 @@ static clv_status find_excess(clv_product *p) {
     p->excess = CLV_NEW(p->a->ctx, double, p->n);
     CLV_TRY(p->excess ? clv_affinity_diagonal(p->a, p->excess) : CLV_ENOMEM);
     for (int64_t i = 0; i < p->n; i++) {
+        if (i % OBJECTS_A_POLL == 0 && clv_interrupted(p->a->ctx)) {
+            return clv_stop_failure(p->a->ctx, "computing the diagonal of the affinity");
+        }
         p->excess[i] -= clv_dot(f + i * rank, f + i * rank, rank, 1);
     }
     return CLV_OK;
@@ -66,8 +69,7 @@ clv_status clv_product_begin(clv_product *p) {
     if (!is_factored(p)) {
         return clv_affinity_apply(p->a, p->x, p->k, p->y, p->threads);
     }
-    clv_factor_gather(&p->factor, p->x, p->k, p->t, p->threads);
-    return CLV_OK;
+    return clv_factor_gather(p->a->ctx, &p->factor, p->x, p->k, p->t, p->threads);
 }
 
 /* Y of some objects from T. */

@@ -4,8 +4,11 @@
 #include "base/base.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef CLEAVE_PLUGIN_DIR
@@ -70,6 +73,21 @@ static void look_everywhere(search *s) {
     look_into(s, CLEAVE_PLUGIN_DIR, strlen(CLEAVE_PLUGIN_DIR));
 }
 
+/* Whether the end of a library is there, by the table of sections, which is its last part: one that was cut off is
+ * opened all the same, and the first look beyond its end kills the process. Of what is no library dlopen says so. */
+static bool is_whole(const char *path) {
+    ElfW(Ehdr) head = {0};
+    struct stat about;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    bool read_all = file >= 0 && fstat(file, &about) == 0 && read(file, &head, sizeof head) == (ssize_t)sizeof head;
+    if (file >= 0) {
+        close(file);
+    }
+    uint64_t size = read_all ? (uint64_t)about.st_size : 0, table = (uint64_t)head.e_shnum * head.e_shentsize;
+    return !read_all || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+           (head.e_shoff <= size && table <= size - head.e_shoff);
+}
+
 /* The table that the open library has, if it is one for this version. */
 static clv_status take_table(clv_context *ctx, void *library, const char *name, const char *path, int32_t interface,
                              const clv_plugin_head **out) {
@@ -103,6 +121,9 @@ static clv_status open_found(clv_context *ctx, const char *name, int32_t interfa
     CLV_TRY(s->path.status);
     CLV_TRY(s->looked.status);
     const char *path = s->found ? s->path.data : s->file.data;
+    if (s->found && !is_whole(path)) {
+        return clv_fail(ctx, CLV_EUSAGE, "the plugin %s is cut off: install it again, or %s", path, instead);
+    }
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library) {
         return take_table(ctx, library, name, path, interface, out);

@@ -157,6 +157,10 @@ static void random_vector(state *s, double *x) {
     }
 }
 
+static clv_status look(const state *s) {
+    return clv_interrupted(s->plan->ctx) ? clv_stop_failure(s->plan->ctx, "computing eigenvalues") : CLV_OK;
+}
+
 /* A random unit vector into row `at` of V, orthogonal to the rows before. */
 static void random_direction(state *s, int64_t at) {
     double *x = s->v + at * s->plan->n;
@@ -170,12 +174,13 @@ static void random_direction(state *s, int64_t at) {
 
 /* The block in the rows from `first` on, orthogonal to those before, becomes orthonormal; left[c][d] is the part of
  * its vector c on the new vector d. A vector of which no more than `least[c]` remains gives way to a random one. */
-static void orthonormalize(state *s, int64_t first, const double *least) {
+static clv_status orthonormalize(state *s, int64_t first, const double *least) {
     int64_t n = s->plan->n, b = s->plan->block;
     memset(s->left, 0, (size_t)(b * b) * sizeof *s->left);
     for (int64_t c = 0; c < b; c++) {
         double *x = s->v + (first + c) * n;
         double before = length_of(s, x);
+        CLV_TRY(look(s));
         for (int64_t d = 0; d < 2 * c; d++) { /* twice each */
             const double *y = s->v + (first + d % c) * n;
             double along = dot(s, x, y);
@@ -190,6 +195,7 @@ static void orthonormalize(state *s, int64_t first, const double *least) {
             random_direction(s, first + c);
         }
     }
+    return CLV_OK;
 }
 
 /* --- steps --- */
@@ -247,8 +253,7 @@ static clv_status step(state *s) {
                         (long long)n);
     }
     CLV_TRY(project_twice(s, next));
-    orthonormalize(s, s->size, s->values);
-    return CLV_OK;
+    return orthonormalize(s, s->size, s->values);
 }
 
 static clv_status find_ritz_pairs(state *s) {
@@ -312,7 +317,7 @@ static void compress(state *s, int64_t keep) {
 /* --- the whole --- */
 
 /* The vectors that are known, then a block: mixtures of the guesses, or random. */
-static void begin(state *s, const double *vectors) {
+static clv_status begin(state *s, const double *vectors) {
     const clv_krylov *plan = s->plan;
     int64_t n = plan->n, first = plan->exact;
     memcpy(s->v, vectors, (size_t)(plan->exact * n) * sizeof *vectors);
@@ -321,6 +326,7 @@ static void begin(state *s, const double *vectors) {
     }
     for (int64_t c = 0; c < plan->block; c++) {
         double *x = s->v + (first + c) * n;
+        CLV_TRY(look(s));
         if (plan->guessed == 0) {
             random_vector(s, x);
         } else {
@@ -332,8 +338,8 @@ static void begin(state *s, const double *vectors) {
         project_out(s, first, x, 1);
         project_out(s, first, x, 1);
     }
-    orthonormalize(s, first, NULL);
     s->size = first + plan->block;
+    return orthonormalize(s, first, NULL);
 }
 
 static void restart(state *s) {
@@ -347,16 +353,18 @@ static void restart(state *s) {
 }
 
 /* From what was found and a random block. */
-static void begin_check(state *s) {
+static clv_status begin_check(state *s) {
     int64_t count = s->plan->count;
     for (int64_t i = 0; i < count; i++) {
         s->settled[i] = value_of(s, i);
     }
     compress(s, count);
     for (int64_t c = 0; c < s->plan->block; c++) {
+        CLV_TRY(look(s));
         random_direction(s, count + c);
     }
     s->size = count + s->plan->block;
+    return CLV_OK;
 }
 
 static bool has_risen(const state *s) {
@@ -392,7 +400,7 @@ static clv_status search(state *s, bool *converged) {
         checks += check;
         checking = check;
         if (check) {
-            begin_check(s);
+            CLV_TRY(begin_check(s));
         } else if (full) {
             restart(s);
         } else {
@@ -403,7 +411,7 @@ static clv_status search(state *s, bool *converged) {
 
 static clv_status solve(state *s, double *values, double *vectors, double *lowest, bool *converged) {
     int64_t n = s->plan->n, count = s->plan->count;
-    begin(s, vectors);
+    CLV_TRY(begin(s, vectors));
     CLV_TRY(search(s, converged));
     for (int64_t i = 0; i < count; i++) {
         values[i] = value_of(s, i);

@@ -17,6 +17,9 @@ static double reduce_block(const double *x, const double *y, int64_t n) {
 static double reduce_batch(const double *x, const double *y, int64_t n, int threads) {
     double sums[BATCH];
     int64_t blocks = (n + BLOCK - 1) / BLOCK;
+    if (blocks == 1) { /* not worth a team, even of one thread */
+        return reduce_block(x, y, n);
+    }
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(static) if (blocks > 4 && threads > 1)
     for (int64_t b = 0; b < blocks; b++) {
         int64_t first = b * BLOCK, left = n - first;

@@ -209,7 +209,7 @@ static bool affinity_agrees(const clv_claim *claim, const clv_affinity_info *fou
 /* --- the numbers --- */
 
 /* What may differ: by rounding between two evaluations, in absolute terms or in units of the objective. An evaluation
- * whose numbers keep fewer digits says so by a field "rounding". */
+ * whose numbers keep fewer digits says so by a field "rounding", one whose certificate does by "gap_rounding". */
 typedef struct allowance {
     double objective, certificate, tolerance;
     double undecided; /* so near to the tolerance rounding decides whether the certificate holds */
@@ -218,13 +218,13 @@ typedef struct allowance {
 static allowance allowed(const clv_method *method, const clv_result *found) {
     double unit = method->relative ? fabs(found->objective.value) : 1;
     double far = method->relative ? unit : fmax(fabs(found->certificate.value), 1); /* a gap may be many times F */
-    double rounding = clv_result_real(found, "rounding", 0);
+    double rounding = clv_result_real(found, "rounding", 0), gap = rounding + clv_result_real(found, "gap_rounding", 0);
     double least = method->relative ? RELATIVE * unit : clv_allowed_difference(found->objective.value, found->k);
     return (allowance){
         .objective = least + rounding,
-        .certificate = RELATIVE * far + rounding,
+        .certificate = RELATIVE * far + gap,
         .tolerance = method->relative ? 10 * RELATIVE * fabs(found->certificate.tolerance) + DBL_EPSILON * unit : 0,
-        .undecided = UNDECIDED_PER_CLUSTER * fmax((double)found->k, 1) * unit + rounding};
+        .undecided = UNDECIDED_PER_CLUSTER * fmax((double)found->k, 1) * unit + gap};
 }
 
 static bool certificate_agrees(const clv_certificate *claimed, const clv_certificate *found, const allowance *most,

@@ -19,7 +19,7 @@ typedef struct honest {
     int64_t rows, cols;
     double points[MOST];
     bool weighted;
-    double weights[ROWS];
+    double weights[ROWS], targets[ROWS];
     const char *stop; /* NULL: any */
 } honest;
 
@@ -43,7 +43,11 @@ static void check_run(const honest *run) {
     const clv_method *method = clv_method_find(run->method);
     clv_matrix x = {.rows = run->rows, .cols = run->cols, .values = run->points};
     clv_matrix weights = {.rows = run->rows, .cols = 1, .values = run->weights};
-    clv_input input = {.points = &x, .weights = run->weighted ? &weights : NULL}, given = input;
+    clv_matrix y = {.rows = run->rows, .cols = 1, .values = run->targets};
+    clv_input input = {.points = &x,
+                       .weights = run->weighted ? &weights : NULL,
+                       .targets = method->takes == CLV_TAKES_SAMPLES ? &y : NULL};
+    clv_input given = input;
     clv_options_room options;
     clv_affinity_options how;
     clv_affinity *affinity = NULL;
@@ -206,6 +210,47 @@ static void dominant_of_opposite_vectors(void **unused) {
     check_run(&run);
 }
 
+/* Derivatives of the loss, which add up to 0, cancel in products with long columns. */
+static void ksupport_with_long_columns(void **unused) {
+    honest run = {.method = "ksupport",
+                  .options = {"k", "2", "radius", "10", "intercept", "true", "rule", "change"},
+                  .rows = 10,
+                  .cols = 3,
+                  .points = {1, 1.75,  0.5, 2e8, 2e8, 2e8,  2e8,  2e8,   2e8,   2e8,   2e8, 1.75,  -0.25, -2.25, -0.25,
+                             1, -2.75, 2,   -1,  0.5, 0.75, 1.75, -0.25, -2.25, -0.25, 1,   -2.75, 2,     -1,    0.5},
+                  .targets = {0, 0, 2, 0, 0, 2, 0, 1, 0, 0}};
+    (void)unused;
+    check_run(&run);
+    run.options[2] = "lambda";
+    run.options[3] = "0.001";
+    check_run(&run);
+}
+
+/* Of margins of a million, less an intercept of a million, a few digits are left. */
+static void ksupport_of_equal_columns(void **unused) {
+    const honest run = {.method = "ksupport",
+                        .options = {"k", "2", "tol", "3", "intercept", "true", "max-iter", "11"},
+                        .rows = 4,
+                        .cols = 4,
+                        .points = {4.75e30, 4.75e30, 4.75e30, 4.75e30, 4.75e30, 4.75e30, 4.75e30, 4.75e30, 4.75e30,
+                                   4.75e30, 4.75e30, 4.75e30, 4.75e30, -2.5, 4.75e30, 4.75e30},
+                        .targets = {0, 0, 1, 0}};
+    (void)unused;
+    check_run(&run);
+}
+
+/* The certificates of two clusters differ by little more than rounding: each is nearest to its own. */
+static void dominant_of_nearly_equal_clusters(void **unused) {
+    const honest run = {.method = "dominant",
+                        .options = {"k", "2", "solver", "fw", "tol", "2", "absorb", "1", "affinity", "distance",
+                                    "zero-diagonal", "true"},
+                        .rows = 11,
+                        .cols = 1,
+                        .points = {1, 4.25e8, 4.25e8, 4.25e8, -2e8, 1.25, 4.25e-8, -2e8, 0.25, -1.25, -3}};
+    (void)unused;
+    check_run(&run);
+}
+
 /* By landmarks, what objects are similar to others is small beside the rounding of what they are to themselves: of such
  * objects some had a component, and so a label, but no degree. */
 static void ncut_by_landmarks(void **unused) {
@@ -219,7 +264,15 @@ static void ncut_by_landmarks(void **unused) {
          .options = {"k", "2", "affinity", "gaussian", "gamma", "100", "zero-diagonal", "true", "landmarks", "6"},
          .rows = 7,
          .cols = 1,
-         .points = {30, 2, 90, 30, 2, 3, 2}}};
+         .points = {30, 2, 90, 30, 2, 3, 2}},
+        /* Objects that are left out belong to the degree of no other. */
+        {.method = "ncut",
+         .options = {"k", "2", "affinity", "gaussian", "gamma", "0.5", "zero-diagonal", "true", "landmarks", "2",
+                     "polish", "false"},
+         .rows = 5,
+         .cols = 4,
+         .points = {4.25,  -2.75, -3,   -2.25, -2.75, -3,    1.75,    0.75, 0,      2.5,
+                    -1.75, 1.5,   -0.5, 4e-8,  0,     -2.75, 3.25e30, 3.75, 4.25e8, 2.5e8}}};
     (void)unused;
     for (size_t i = 0; i < CLV_COUNT(runs); i++) {
         check_run(&runs[i]);
@@ -237,6 +290,9 @@ int main(void) {
         cmocka_unit_test(symnmf_of_similarities_next_to_nothing),
         cmocka_unit_test(dominant_among_tiny_similarities),
         cmocka_unit_test(dominant_of_opposite_vectors),
+        cmocka_unit_test(ksupport_with_long_columns),
+        cmocka_unit_test(ksupport_of_equal_columns),
+        cmocka_unit_test(dominant_of_nearly_equal_clusters),
         cmocka_unit_test(ncut_by_landmarks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

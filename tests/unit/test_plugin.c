@@ -5,6 +5,8 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +51,37 @@ static void test_missing(void **state) {
     assert_says("is not installed: it is not in /");
 }
 
+/* The first `size` bytes of the good one, under a name of their own. */
+static size_t write_part(size_t size) {
+    static char bytes[1 << 20];
+    FILE *whole = fopen(CLEAVE_TEST_PLUGINS "/libcleave_good.so", "rb");
+    FILE *part = fopen(CLEAVE_TEST_PLUGINS "/libcleave_part.so", "wb");
+    assert_non_null(whole);
+    assert_non_null(part);
+    size_t all = fread(bytes, 1, sizeof bytes, whole);
+    assert_true(all < sizeof bytes);
+    fwrite(bytes, 1, size < all ? size : all, part);
+    fclose(whole);
+    fclose(part);
+    return all;
+}
+
+static void test_cut_off(void **state) {
+    (void)state;
+    setenv("CLEAVE_PLUGINS", CLEAVE_TEST_PLUGINS, 1);
+    size_t all = write_part(SIZE_MAX);
+    for (size_t size = 0; size < all; size += size < 256 ? 16 : 499) {
+        write_part(size);
+        assert_int_equal(open_plugin("part", 1), CLV_EUSAGE);
+        assert_says(size < 64 ? "libcleave_part.so cannot be opened (" : "libcleave_part.so is cut off: ");
+        assert_says("do without it");
+    }
+    write_part(all - 1);
+    assert_int_equal(open_plugin("part", 1), CLV_EUSAGE);
+    assert_says("is cut off");
+    remove(CLEAVE_TEST_PLUGINS "/libcleave_part.so");
+}
+
 static void test_refused(void **state) {
     (void)state;
     setenv("CLEAVE_PLUGINS", CLEAVE_TEST_PLUGINS, 1);
@@ -67,6 +100,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_opens, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_missing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_cut_off, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

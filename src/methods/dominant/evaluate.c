@@ -269,20 +269,23 @@ static clv_status check_course(clv_context *ctx, const clv_dominant_options *opt
 
 /* --- objective and certificate --- */
 
-/* Of clusters that are equally far from their tolerances, but for rounding, the one whose tolerance the answer has;
- * where that has no certificate, one without a gap. */
+/* Of clusters that are equally far from their tolerances, but for rounding, the one that the answer's certificate is
+ * nearest to; where that has no value, one without a gap. */
 static clv_certificate settle_tie(const clv_result *answer, const clv_cluster *found, double tol, clv_certificate worst,
                                   double objective) {
     int64_t count;
     const double *gaps = clv_result_reals(answer, "clusters.certificate", &count);
     const clv_certificate *said = &answer->certificate;
-    double most = worst.value - worst.tolerance;
+    double most = worst.value - worst.tolerance, nearest = HUGE_VAL;
     for (int64_t c = 0; said->name && c < answer->k; c++) {
-        double tolerance = tol * found[c].similarity, distance = found[c].certificate - tolerance - most;
+        double gap = found[c].certificate, tolerance = tol * found[c].similarity;
+        double off = fabs(said->tolerance - tolerance),
+               apart = isnan(said->value) ? off : off + fabs(said->value - gap);
         bool tied = isnan(said->value) ? gaps && c < count && isnan(gaps[c])
-                                       : fabs(distance) <= SUM_TOLERANCE * fabs(objective);
-        if (tied && fabs(said->tolerance - tolerance) <= SUM_TOLERANCE * fabs(tolerance)) {
-            return (clv_certificate){worst.name, found[c].certificate, tolerance, 0};
+                                       : fabs(gap - tolerance - most) <= SUM_TOLERANCE * fabs(objective);
+        if (tied && off <= SUM_TOLERANCE * fabs(tolerance) && apart < nearest) {
+            nearest = apart;
+            worst = (clv_certificate){worst.name, gap, tolerance, 0};
         }
     }
     return worst;

@@ -305,7 +305,7 @@ static clv_status leave_model(job *j, int64_t c, clv_stop stop, clv_result *all)
         double sum = clv_sum(j->signs, j->x.samples, 1), n = (double)j->x.samples;
         nothing.intercept = j->classes_count == 0 ? sum / n : log((n + sum) / (n - sum));
     }
-    CLV_TRY(clv_ks_evaluate(&j->problem, &nothing.w, &nothing.intercept, j->x.threads, &value, &gap));
+    CLV_TRY(clv_ks_evaluate(&j->problem, &nothing.w, &nothing.intercept, j->x.threads, &value, &gap, NULL));
     clv_result_claim(&one, &clv_ksupport_method, value, gap, j->problem.tol);
     return keep_model(j, c, all, &one, &nothing);
 }
@@ -415,25 +415,27 @@ static double rounding_of(const job *j, double intercept) {
 
 /* Intercepts that are not said are the best ones. */
 static clv_status evaluate_all(job *j, const clv_matrix *weights, const double *intercepts, clv_result *found) {
-    double total = 0, gaps = 0, rounding = 0;
+    double total = 0, gaps = 0, rounding = 0, digits = 0;
     CLV_TRY(check_weights(j->ctx, weights, j->models, j->x.features));
     for (int64_t c = 0; c < j->models; c++) {
-        double value = 0, gap = 0;
+        double value = 0, gap = 0, off = 0;
         clv_list w = {0};
         set_signs(j, c);
         clv_status status = row_of(j->ctx, weights, c, &w);
         if (status == CLV_OK) {
             double intercept = intercepts ? intercepts[c] + of_means(j, &w) : NAN;
-            status = clv_ks_evaluate(&j->problem, &w, intercepts ? &intercept : NULL, j->x.threads, &value, &gap);
+            status = clv_ks_evaluate(&j->problem, &w, intercepts ? &intercept : NULL, j->x.threads, &value, &gap, &off);
         }
         rounding += intercepts ? rounding_of(j, intercepts[c]) : 0;
         clv_list_free(j->ctx, &w);
         CLV_TRY(status);
         total += value;
         gaps += gap * value;
+        digits += off * value;
     }
     clv_result_claim(found, &clv_ksupport_method, total, gaps > 0 ? gaps / total : gaps, j->problem.tol);
     CLV_TRY(clv_result_put_real(found, "rounding", rounding > 0 ? rounding * fmax(1, 1 / total) : 0));
+    CLV_TRY(clv_result_put_real(found, "gap_rounding", digits > 0 ? digits / total : 0));
     CLV_TRY(clv_result_put_integer(found, "certified", j->problem.options.rule == CLV_KSUPPORT_GAP));
     return j->classes_count > 0 ? clv_result_put_reals(found, "classes", j->classes, j->classes_count) : CLV_OK;
 }

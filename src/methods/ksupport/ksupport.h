@@ -345,9 +345,10 @@ void clv_ks_model_free(clv_context *ctx, void *model); /* takes NULL */
 clv_status clv_ks_drive(const clv_ks_problem *p, const clv_method *method, clv_result *result, clv_ks_model **out);
 /* Where a solver of first order was given up, the result says what else to try. */
 clv_status clv_ks_warn_of_crawling(int solver, clv_result *result);
-/* Objective and relative gap of given weights, from the data; `intercept` NULL: the best one. */
+/* Objective and relative gap of given weights, from the data; `intercept` NULL: the best one. `rounding`, unless NULL:
+ * how far the gap may be off. */
 clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, const double *intercept, int threads,
-                           double *value, double *gap);
+                           double *value, double *gap, double *rounding);
 double clv_ks_tolerance(const clv_ksupport_options *options);
 /* The solver that CLV_KSUPPORT_AUTO stands for, or the one that was asked for. */
 int clv_ks_choose(const clv_ksupport_options *options, int64_t samples, int64_t features);

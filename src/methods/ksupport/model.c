@@ -8,6 +8,7 @@
 
 #include "base/options.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -382,19 +383,40 @@ static clv_status evaluate(clv_point *point, const clv_list *w, const double *in
     return intercept ? take_intercept(point, *intercept) : CLV_OK;
 }
 
+/* What the last digits of X w, the intercept and the derivatives r of the loss make of the gap: it has X'r, where long
+ * columns cancel (an intercept makes r add up to 0), times the length of the weights it is attained at. */
+static double rounding_of(const clv_point *point) {
+    const clv_ks_problem *p = point->problem;
+    double longest = 0, sum = 0, reach = p->radius, curvature = clv_loss_curvature(&p->loss);
+    for (int64_t j = 0; point->has_norms && j < p->x->features; j++) {
+        longest = fmax(longest, point->norm[j]);
+    }
+    for (int64_t m = 0; m < p->x->samples; m++) {
+        sum += fabs(point->slope[m]) + curvature * (fabs(point->margin[m]) + fabs(point->intercept));
+    }
+    if (longest > 0 && !(reach > 0)) {
+        reach = sqrt(clv_ksupport_dual_square(&point->set, point->gradient, point->kept)) / (2 * p->lambda);
+    }
+    return 4 * DBL_EPSILON * reach * longest * sum;
+}
+
 clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, const double *intercept, int threads,
-                           double *value, double *gap) {
+                           double *value, double *gap, double *rounding) {
     clv_ks_work work;
     clv_point point = {0};
     clv_status status = clv_ks_work_new(p, &work);
     if (status == CLV_OK) {
-        status = clv_point_new(p, &work, threads, false, &point);
+        status = clv_point_new(p, &work, threads, rounding, &point);
+        point.last_gap = 0; /* so that it looks at the lengths of columns */
     }
     if (status == CLV_OK) {
         status = evaluate(&point, w, intercept);
     }
     *value = p->unit * point.value;
     *gap = relative(point.gap, point.value);
+    if (rounding && status == CLV_OK) {
+        *rounding = relative(rounding_of(&point), point.value);
+    }
     clv_point_free(&point);
     clv_ks_work_free(p, &work);
     return status;

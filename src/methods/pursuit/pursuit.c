@@ -211,7 +211,7 @@ static clv_status evaluate(const job *j, const clv_matrix *w, clv_result *found)
         status = check_diagonal(j, &list);
     }
     if (status == CLV_OK) {
-        status = clv_ks_evaluate(&j->problem, &list, NULL, j->points.threads, &value, &gap);
+        status = clv_ks_evaluate(&j->problem, &list, NULL, j->points.threads, &value, &gap, NULL);
     }
     clv_list_free(ctx, &list);
     CLV_TRY(status);

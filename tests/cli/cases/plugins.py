@@ -1,0 +1,36 @@
+"""A plugin that is missing, or is not what its name says: one sentence, also where a run of several processes needs it."""
+import os
+import sys
+
+from harness import blobs_npy, case, cleave, read, write
+
+
+def refused(plugin, err):
+    """By the run that asks for it."""
+    around = {**os.environ, "CLEAVE_PLUGINS": os.getcwd(), "CLEAVE_MPI": "1" if plugin == "mpi" else "0"}
+    home = ["--home", "cuda"] if plugin == "cuda" else []
+    cleave("ncut", "x.npy", "-k", 3, "--affinity", "gaussian", *home, code=64, err=err, env=around)
+
+
+@case
+def what_is_no_plugin():
+    blobs_npy()
+    program = read(sys.executable)  # of the same kind of file
+    for plugin in ("cuda", "mpi"):
+        name = f"libcleave_{plugin}.so"
+        os.mkdir(name)
+        refused(plugin, "cannot be opened")
+        os.rmdir(name)
+        for text in ("", "no library\n", "\x7fELF", "\x7fELF" + 200 * "\1"):
+            write(name, text)
+            refused(plugin, "cannot be opened|is cut off")
+        for size in (64, 700, 4096, len(program) // 2, len(program) - 1):
+            with open(name, "wb") as file:
+                file.write(program[:size])
+            refused(plugin, f"{name} is cut off: install it again, or ")
+        with open(name, "wb") as file:
+            file.write(program)
+        refused(plugin, "cannot be opened")
+        os.chmod(name, 0)
+        refused(plugin, "cannot be opened|is not installed")
+        os.remove(name)

@@ -5,6 +5,8 @@
 
 #include "affinity/kinds.h"
 
+#include <string.h>
+
 typedef struct clv_neighbor {
     double d2;
     int64_t j;
@@ -13,8 +15,18 @@ typedef struct clv_neighbor {
 /* Nobody: further than all. */
 #define CLV_NO_NEIGHBOR ((clv_neighbor){HUGE_VAL, INT64_MAX})
 
+/* The leading 32 bits of the digits of d2, which is not negative, in its order. Of points that are equally far one set
+ * of instructions may round up and another down: what is told apart by more digits than these would depend on the set.
+ */
+static inline uint64_t clv_digits(double d2) {
+    uint64_t bits;
+    memcpy(&bits, &d2, sizeof bits);
+    return (bits + (1 << 19)) >> 20;
+}
+
 static inline bool clv_further(const clv_neighbor *l, const clv_neighbor *r) {
-    return l->d2 > r->d2 || (l->d2 == r->d2 && l->j > r->j);
+    uint64_t left = clv_digits(l->d2), right = clv_digits(r->d2);
+    return left > right || (left == right && l->j > r->j);
 }
 
 /* nearest.c: a list becomes one by j. */

@@ -17,8 +17,8 @@
 #include <string.h>
 
 enum { SHORT = 64 };
-/* A box is this much nearer than it seems, by rounding. */
-#define BOX_ROUNDING 1e-12
+/* Squared distances that are no further apart than this share may count as equal (clv_further). */
+#define EQUALLY_FAR 1e-9
 
 /* Put `next` in place of the furthest of k, at the top of the heap. */
 static void replace_furthest(clv_neighbor *heap, int64_t k, clv_neighbor next) {
@@ -76,11 +76,11 @@ static int64_t object_at(const search *s, int64_t place) {
 /* Offer the objects of panel bj to object i. */
 static void offer(const search *s, clv_neighbor *heap, int64_t i, int64_t bj, const double *d2) {
     int64_t size = clv_panel_size(s->among, bj);
-    if (clv_kernels->smallest(d2, size) > heap[0].d2) {
+    if (clv_kernels->smallest(d2, size) > heap[0].d2 * (1 + EQUALLY_FAR)) {
         return;
     }
     for (int64_t c = 0; c < size; c++) {
-        if (d2[c] <= heap[0].d2) {
+        if (d2[c] <= heap[0].d2 * (1 + EQUALLY_FAR)) {
             clv_neighbor next = {d2[c], object_at(s, bj * CLV_TILE + c)};
             if (next.j != i && clv_further(&heap[0], &next)) {
                 replace_furthest(heap, s->k, next);
@@ -107,7 +107,7 @@ static double box_distance(const double *left, const double *right, int64_t p) {
         double gap = fmax(fmax(left[f] - right[p + f], right[f] - left[p + f]), 0);
         sum += gap * gap;
     }
-    return sum * (1 - BOX_ROUNDING);
+    return sum * (1 - EQUALLY_FAR);
 }
 
 static bool passes_over(const search *s, int64_t bi, int64_t bj, double furthest) {

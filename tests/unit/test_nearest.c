@@ -3,6 +3,7 @@
 #include "failing.h"
 
 #include "affinity/knn.h"
+#include "kernels/kernels.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -83,6 +84,36 @@ static void exact_neighbors_are_those_of_all_distances(void **unused) {
         }
     }
     end_context(ctx);
+}
+
+/* Points of a grid whose distances are equal but for rounding, which differs by the set: the same neighbors by all. */
+static void neighbors_do_not_depend_on_the_set(void **unused) {
+    enum { FEW = 600, WIDE = 6 };
+    static double x[FEW * WIDE];
+    static clv_neighbor found[CLV_KERNEL_SETS][FEW * K];
+    const clv_kernel_set *sets[CLV_KERNEL_SETS], *chosen = clv_kernels;
+    int count = clv_kernel_sets(sets), differ = 0;
+    int64_t order[FEW];
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(3, 0);
+    (void)unused;
+    for (int64_t e = 0; e < FEW * WIDE; e++) {
+        x[e] = (double)clv_rng_below(&rng, 20) / 100;
+    }
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    clv_panels panels = panels_of(ctx, x, FEW, WIDE);
+    for (int s = 0; s < count; s++) {
+        clv_kernels = sets[s];
+        assert_int_equal(clv_nearest_exact(ctx, &panels, K, 2, found[s], order), CLV_OK);
+        for (int64_t e = 0; e < FEW * K; e++) {
+            assert_int_equal(found[s][e].j, found[0][e].j);
+            differ += found[s][e].d2 != found[0][e].d2;
+        }
+    }
+    assert_true(differ > 0 || count < 2); /* else it says nothing */
+    clv_kernels = chosen;
+    clv_panels_free(&panels);
+    clv_context_free(ctx);
 }
 
 /* A list is of k others, in order, with their distances. */
@@ -206,6 +237,7 @@ static void the_graph_is_symmetric_and_survives_failed_allocations(void **unused
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_neighbors_are_those_of_all_distances),
+        cmocka_unit_test(neighbors_do_not_depend_on_the_set),
         cmocka_unit_test(memory_is_foretold),
         cmocka_unit_test(approximate_neighbors_are_nearly_all),
         cmocka_unit_test(the_graph_is_symmetric_and_survives_failed_allocations),

@@ -1,11 +1,11 @@
 /* tf-idf of documents that come one after the other.
  *
  * Texts are gathered into batches of a MiB. A batch is cut into chunks of whole documents, whose terms are counted
- * side by side, each chunk with a vocabulary of its own; the chunks then join the common vocabulary in their order. With
- * more than one thread that goes on beside the reading of the next batch. So the text is gone after its batch, and what is kept is 8 bytes per nonzero (up to 12, as the list grows by half) and
- * the terms. At the end terms are chosen and sorted, and the rows are written with ascending columns by two counting
- * passes, without a comparison: 28 bytes per nonzero for that time, 12 afterwards. All of it is checked against the
- * budget.
+ * side by side, each chunk with a vocabulary of its own; the chunks then join the common vocabulary in their order.
+ * With more than one thread that goes on beside the reading of the next batch. So the text is gone after its batch, and
+ * what is kept is 8 bytes per nonzero (up to 12, as the list grows by half) and the terms. At the end terms are chosen
+ * and sorted, and the rows are written with ascending columns by two counting passes, without a comparison: 28 bytes
+ * per nonzero for that time, 12 afterwards. All of it is checked against the budget.
  *
  * Cost: a pass over the text for the words (a hash look-up each), one look-up for every term of a chunk, and two passes
  * over the nonzeros. Reference: Salton and Buckley 1988; the weights are scikit-learn's (smooth idf, unit rows). */
@@ -39,7 +39,7 @@ struct clv_tfidf {
     clv_tfidf_info info;
     clv_vocabulary stop, terms;
     clv_grams grams;
-    bool given; /* the terms are those of other documents */
+    bool given;            /* the terms are those of other documents */
     batch filled, counted; /* with documents as they come; by a thread of its own, meanwhile */
     pthread_t counter;
     bool counting;     /* there is that thread */

@@ -5,9 +5,9 @@
  *   clusters  a cluster goes to its next best ones, another is split between two objects far apart in it, by distance
  *             in edges. Costs as much as the clusters are large
  *
- * A bout is CLUSTERS kicks of clusters and so many of regions as cost as much. All start from where the search stands, so
- * that threads can share them; few gain anything. What these have moved is then moved one after another on what there
- * is by then, and kept where the cut is still lower. So a bout comes to the same on any number of threads, and of
+ * A bout is CLUSTERS kicks of clusters and so many of regions as cost as much. All start from where the search stands,
+ * so that threads can share them; few gain anything. What these have moved is then moved one after another on what
+ * there is by then, and kept where the cut is still lower. So a bout comes to the same on any number of threads, and of
  * ranks, which share its kicks and tell each other of those that gain.
  *
  * A round is so many bouts as look at several times n objects, so that the passes over all objects at its end do not

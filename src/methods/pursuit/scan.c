@@ -55,7 +55,9 @@ static double take_slope(clv_pursuit_work *s, const double *r) {
 /* How much an entry in single precision can be off: roundings of d products and of the factors. */
 static double uncertainty(const clv_pursuit_points *p, const double *r, double unit) {
     double longest = 0;
-#pragma omp parallel for num_threads(clv_team(p->threads)) schedule(static) reduction(max : longest) if (p->n * p->d > MANY)
+#pragma omp parallel for num_threads(clv_team(p->threads)) schedule(static)                                            \
+    reduction(max                                                                                                      \
+              : longest) if (p->n * p->d > MANY)
     for (int64_t j = 0; j < p->n; j++) {
         double square = 0;
         for (int64_t f = 0; f < p->d; f++) {

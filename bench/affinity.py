@@ -130,5 +130,5 @@ ROWS = [
     Row("affinity-knn", f"graph of {NEIGHBORS} nearest neighbors of n x 16 points", (4000, 8000, 16000), neighbor_points,
         build("knn", "--neighbors", NEIGHBORS, output="ours.mtx"), ("affinity",),
         {"scikit-learn": sklearn_neighbors, "faiss, floats": faiss_neighbors}, mean_edge, scored="mean squared edge", threads=16000,
-        limit="Held to baseline, its distances come at a third of the rate of avx2 (roofline, distance_tile)."),
+        limit="Held to baseline, its distances come at a third of the rate of avx2."),
 ]

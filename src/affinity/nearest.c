@@ -76,14 +76,16 @@ static int64_t object_at(const search *s, int64_t place) {
 /* Offer the objects of panel bj to object i. */
 static void offer(const search *s, clv_neighbor *heap, int64_t i, int64_t bj, const double *d2) {
     int64_t size = clv_panel_size(s->among, bj);
-    if (clv_kernels->smallest(d2, size) > heap[0].d2 * (1 + EQUALLY_FAR)) {
+    double bar = heap[0].d2 * (1 + EQUALLY_FAR);
+    if (clv_kernels->smallest(d2, size) > bar) {
         return;
     }
     for (int64_t c = 0; c < size; c++) {
-        if (d2[c] <= heap[0].d2 * (1 + EQUALLY_FAR)) {
+        if (d2[c] <= bar) {
             clv_neighbor next = {d2[c], object_at(s, bj * CLV_TILE + c)};
             if (next.j != i && clv_further(&heap[0], &next)) {
                 replace_furthest(heap, s->k, next);
+                bar = heap[0].d2 * (1 + EQUALLY_FAR);
             }
         }
     }

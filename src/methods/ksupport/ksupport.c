@@ -21,6 +21,9 @@
 
 /* More values of y than this are not classes. */
 enum { MOST_CLASSES = 1000 };
+/* The most that the gap may be off by, as a share of the objective, or else half of itself: beyond that a certificate
+ * says nothing, whatever the radius is claimed to be. */
+#define MOST_ROUNDING 1e-3
 /* Entries of X that are passed over before another thread is awake. */
 enum { SHORT_PASS = 1 << 17 };
 
@@ -435,7 +438,8 @@ static clv_status evaluate_all(job *j, const clv_matrix *weights, const double *
     }
     clv_result_claim(found, &clv_ksupport_method, total, gaps > 0 ? gaps / total : gaps, j->problem.tol);
     CLV_TRY(clv_result_put_real(found, "rounding", rounding > 0 ? rounding * fmax(1, 1 / total) : 0));
-    CLV_TRY(clv_result_put_real(found, "gap_rounding", digits > 0 ? digits / total : 0));
+    CLV_TRY(clv_result_put_real(found, "gap_rounding",
+                                digits > 0 ? fmin(digits, fmax(MOST_ROUNDING * total, gaps / 2)) / total : 0));
     CLV_TRY(clv_result_put_integer(found, "certified", j->problem.options.rule == CLV_KSUPPORT_GAP));
     return j->classes_count > 0 ? clv_result_put_reals(found, "classes", j->classes, j->classes_count) : CLV_OK;
 }

@@ -70,6 +70,8 @@ const char *cli_last_failure(void);
 
 /* --- several processes (ranks.c): one where nothing else is said --- */
 
+/* The number of processes that a launcher says it has started, in what it leaves in the environment; 0: none. */
+long cli_started_together(void);
 /* Joins the others where a launcher has started several; from here on only the first one is heard. */
 clv_status cli_ranks_join(const cli_app *app);
 bool cli_is_first(const cli_app *app);

@@ -144,10 +144,12 @@ clv_status cli_end(int quiet) {
     return CLV_EINTERRUPTED;
 }
 
+/* A launcher of several processes gives them a terminal of its own, wherever their output goes. */
 static bool colored(void) {
     const char *forbidden = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");
-    return !(forbidden && *forbidden) && !(terminal && strcmp(terminal, "dumb") == 0) && isatty(STDOUT_FILENO);
+    return cli_started_together() <= 1 && !(forbidden && *forbidden) && !(terminal && strcmp(terminal, "dumb") == 0) &&
+           isatty(STDOUT_FILENO);
 }
 
 const char *cli_styled(cli_style style) {

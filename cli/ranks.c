@@ -7,8 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The number of processes that a launcher says it has started, in what it leaves in the environment; 0: none. */
-static long started_together(void) {
+long cli_started_together(void) {
     static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "MPI_LOCALNRANKS"};
     const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
     for (size_t i = 0; i < CLI_COUNT(sizes); i++) {
@@ -19,6 +18,18 @@ static long started_together(void) {
     }
     bool managed = getenv("PMIX_RANK") || getenv("PMI_RANK"); /* srun --mpi=... */
     return managed && tasks ? strtol(tasks, NULL, 10) : 0;
+}
+
+/* Whether the launcher says that this is another than the first of them. */
+static bool is_numbered_later(void) {
+    static const char *const numbers[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK"};
+    for (size_t i = 0; i < CLI_COUNT(numbers); i++) {
+        const char *number = getenv(numbers[i]);
+        if (number) {
+            return strtol(number, NULL, 10) > 0;
+        }
+    }
+    return false;
 }
 
 /* What others would say and write goes nowhere. */
@@ -43,13 +54,13 @@ int64_t cli_ranks(const cli_app *app) {
 clv_status cli_ranks_join(const cli_app *app) {
     const char *asked = getenv("CLEAVE_MPI");
     bool never = asked && strcmp(asked, "0") == 0, always = asked && strcmp(asked, "1") == 0;
-    long started = started_together();
+    long started = cli_started_together();
     if (never || !(always || started > 1)) {
         return CLV_OK;
     }
     clv_status status = clv_context_join(app->ctx, "mpi");
     clv_ranks_info found = clv_context_ranks(app->ctx);
-    if (found.rank > 0) {
+    if (found.rank > 0 || (status < 0 && is_numbered_later())) { /* of a failure that all have, the first one tells */
         be_silent();
     }
     if (status >= 0 && started > 1 && found.ranks == 1) {

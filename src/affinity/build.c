@@ -159,8 +159,8 @@ const clv_home_maker *clv_home_source(const clv_matrix *points, const clv_affini
     return NULL;
 }
 
-static clv_affinity_info plan_of(const clv_context *ctx, const clv_home_maker *maker, const clv_matrix *points,
-                                 const clv_affinity_options *options) {
+static clv_affinity_info plan_alone(const clv_home_maker *maker, const clv_matrix *points,
+                                    const clv_affinity_options *options) {
     clv_affinity_options own = options_of(maker, options);
     clv_affinity_info plan = {.kind = options->kind,
                               .gamma = options->gamma,
@@ -168,6 +168,14 @@ static clv_affinity_info plan_of(const clv_context *ctx, const clv_home_maker *m
                               .home = clv_home_name(maker->asked),
                               .n = points->rows};
     maker->plan(points, &own, &plan);
+    return plan;
+}
+
+/* Of this process, where several share a home. */
+static clv_affinity_info plan_of(const clv_context *ctx, const clv_home_maker *maker, const clv_matrix *points,
+                                 const clv_affinity_options *options) {
+    clv_affinity_options own = options_of(maker, options);
+    clv_affinity_info plan = plan_alone(maker, points, options);
     clv_dense_plan_part(ctx, points, &own, &plan);
     return plan;
 }
@@ -349,7 +357,8 @@ clv_status clv_affinity_build(clv_context *ctx, const clv_matrix *points, const 
     a->info.chosen_on = options->chosen_on;
     a->info.choice = (int)options->choice;
     memcpy(a->info.agreement, options->agreement, sizeof a->info.agreement);
-    a->info.bytes = now - held;
+    size_t whole = plan_alone(maker, points, options).bytes; /* of a home that ranks share, a result states all */
+    a->info.bytes = plan.bytes < whole ? whole : now - held;
     a->info.peak = plan.peak;
     a->points = *points;
     *out = a;

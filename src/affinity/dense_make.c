@@ -21,7 +21,10 @@ static bool has_heavy_diagonal(const clv_matrix *given) {
     enum { LOOKED_AT = 64, HEAVY = 1000 };
     int64_t n = given->rows, step = n / LOOKED_AT + 1;
     double own = 0, others = 0;
-    for (int64_t i = 0; given->values && i < n; i++) { /* which a plan may do without */
+    if (!given->values || given->cols != n) { /* which a plan may do without, and which is refused later */
+        return false;
+    }
+    for (int64_t i = 0; i < n; i++) {
         own = fmax(own, fabs(clv_stored(given, i * n + i)));
         for (int64_t j = 0; j < n && i % step == 0; j++) {
             others = j == i ? others : fmax(others, fabs(clv_stored(given, i * n + j)));

@@ -43,6 +43,8 @@ static inline bool clv_is_stop(clv_status status) {
 /* The hook alone; the deadline alone. */
 bool clv_asked_to_stop(clv_context *ctx);
 bool clv_out_of_time(clv_context *ctx);
+/* Whether a computation was told to come to an end, so that what it left may not be all, since the deadline was set. */
+bool clv_was_hurried(const clv_context *ctx);
 
 /* The hook, held or not: for waits. */
 bool clv_asked_to_stop_waiting(clv_context *ctx);

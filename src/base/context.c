@@ -18,6 +18,7 @@ struct clv_context {
     _Atomic double cut;              /* when work that can be done without is to end; 0: none is under way */
     atomic_llong grace;              /* work that is still done after the deadline */
     atomic_int overtime;             /* above 0: the deadline does not count */
+    atomic_bool hurried;             /* somebody was told to come to an end */
     _Atomic int64_t spare;           /* work left in overtime before the hook counts again */
     atomic_bool patient;             /* nothing is interrupted */
     atomic_size_t held, peak, limit; /* limit 0: none */
@@ -164,8 +165,20 @@ static bool is_past(const clv_context *ctx, double when) {
     return when > 0 && time_of(ctx) >= when;
 }
 
+/* Whether work is to end, which is remembered. */
+static bool hurry(clv_context *ctx, bool ends) {
+    if (ends) {
+        atomic_store(&ctx->hurried, true);
+    }
+    return ends;
+}
+
+bool clv_was_hurried(const clv_context *ctx) {
+    return atomic_load(&ctx->hurried);
+}
+
 bool clv_out_of_time(clv_context *ctx) {
-    return is_past(ctx, atomic_load(&ctx->deadline));
+    return hurry(ctx, is_past(ctx, atomic_load(&ctx->deadline)));
 }
 
 void clv_ranks_state(clv_context *ctx, double *now, int64_t *grace, int64_t *spare) {
@@ -201,7 +214,8 @@ bool clv_interrupted(clv_context *ctx) {
         return !moment && (clv_asked_to_stop(ctx) || (deadline > 0 && is_past(ctx, deadline + OVERTIME)));
     }
     bool spent = grace_left(ctx) <= 0;
-    return clv_asked_to_stop(ctx) || is_past(ctx, atomic_load(&ctx->cut)) || (spent && clv_out_of_time(ctx));
+    bool ends = clv_asked_to_stop(ctx) || is_past(ctx, atomic_load(&ctx->cut)) || (spent && clv_out_of_time(ctx));
+    return hurry(ctx, ends);
 }
 
 static void spend_grace(clv_context *ctx, int64_t amount) {
@@ -249,6 +263,7 @@ clv_deadline clv_deadline_begin(clv_context *ctx, double seconds) {
     atomic_store(&ctx->deadline, before.at > 0 && before.at < end ? before.at : end);
     if (!(before.at > 0)) {
         set_grace(ctx, GRACE);
+        atomic_store(&ctx->hurried, false);
     }
     return before;
 }
@@ -272,7 +287,8 @@ static double end_of_share(clv_context *ctx, double share) {
 }
 
 bool clv_share_is_over(clv_context *ctx, double share) {
-    return is_past(ctx, end_of_share(ctx, share));
+    bool over = is_past(ctx, end_of_share(ctx, share));
+    return share > 0 ? hurry(ctx, over) : over; /* by no share at all, one asks whether there is a limit */
 }
 
 void clv_optional_begin(clv_context *ctx, double share) {

@@ -150,6 +150,7 @@ static clv_status begin_attempt(clv_run_worker *w, clv_attempt *now, bool *began
         return CLV_OK;
     }
     CLV_TRY(status);
+    CLV_TRY(clv_progress_begun(w, now));
     clv_grace_end(r->ctx);
     if (isnan(iterate.value)) {
         return clv_fail(r->ctx, CLV_ENUMERIC, "%s: the objective of start %lld is not a number",

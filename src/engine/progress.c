@@ -223,9 +223,20 @@ static bool keeps(const clv_run *r) {
     return r->session && r->session->asked->write && !r->session->broken;
 }
 
+/* All ranks keep it, or none. */
+clv_status clv_progress_begun(clv_run_worker *w, clv_attempt *now) {
+    if (!keeps(w->run)) {
+        return CLV_OK;
+    }
+    double hurried = clv_was_hurried(w->run->ctx);
+    clv_status status = clv_agree_largest(w->run->ctx, &hurried);
+    now->hurried = hurried > 0;
+    return status;
+}
+
 clv_status clv_progress_note(clv_run_worker *w, const clv_attempt *now, bool last) {
     clv_session *s = w->run->session;
-    if (!keeps(w->run) || (last && w->run->control->restarts > 1)) {
+    if (!keeps(w->run) || now->hurried || (last && w->run->control->restarts > 1)) {
         return CLV_OK;
     }
     double at = clv_common_seconds(s->ctx), began = clv_seconds();
@@ -289,7 +300,7 @@ static clv_status file(clv_run_worker *w, const clv_attempt *done) {
 /* One that max_iter ended can go on with more, if it is all that there is. */
 clv_status clv_progress_file(clv_run_worker *w, const clv_attempt *done) {
     clv_run *r = w->run;
-    bool cut = done->stop == CLV_TIME_LIMIT || done->stop == CLV_CANCELLED;
+    bool cut = done->stop == CLV_TIME_LIMIT || done->stop == CLV_CANCELLED || done->hurried;
     clv_status status = CLV_OK;
     if (!keeps(r) || cut) {
         return CLV_OK;

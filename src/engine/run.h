@@ -19,6 +19,7 @@ typedef struct clv_attempt {
     clv_stop stop;
     int refreshes;    /* times that it was refreshed and sent on */
     int64_t saved_at; /* of a monotone method: the iterations after which the best iterate was saved */
+    bool hurried;     /* its start may have been cut short: no checkpoint keeps it, and it begins again */
     clv_trace_row *trace;
     int64_t trace_count;
 } clv_attempt;
@@ -83,6 +84,8 @@ clv_status clv_progress_open(clv_run *r, clv_run_worker *workers);
 bool clv_progress_is_over(clv_run *r, int64_t restart);
 /* Where the restart was, as state and best iterate of the worker; false: it is to begin. */
 clv_status clv_progress_load(clv_run_worker *w, clv_attempt *now, bool *found);
+/* After its start. */
+clv_status clv_progress_begun(clv_run_worker *w, clv_attempt *now);
 /* Between two steps, none of which was cut short: keep where the restart is, if it is time. `last`: it goes no further.
  */
 clv_status clv_progress_note(clv_run_worker *w, const clv_attempt *now, bool last);

@@ -68,7 +68,7 @@ def courses(path):
 
 
 def start(*args):
-    return subprocess.Popen([harness.CLEAVE, *args], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return subprocess.Popen([harness.CLEAVE, *map(str, args)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def killed(args, wait):
@@ -143,6 +143,22 @@ def signals_and_time_limits_keep_a_last_one():
     cleave(*command, *going, "--time-limit", "0.01", code=64, err="includes the .* seconds that --resume c2.ckpt")
     cleave(*command, "-q", *going, "--json", "again.json")
     check(result("again.json") == result("whole.json"), "another result after time limits")
+
+
+@case
+def a_start_that_was_cut_short_begins_again():
+    data(n=4000)
+    for command in (["kpalm", "x.npy", "-k", 60, "--solver", "lloyd"], ["ncut", "x.npy", "-k", 6, "--affinity", "knn", "--max-iter", 20]):
+        began = time.monotonic()
+        cleave(*command, "-q", "--json", "whole.json")
+        whole = time.monotonic() - began
+        for share in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5):
+            if os.path.exists("c.ckpt"):
+                os.remove("c.ckpt")
+            start(*command, "--checkpoint", "c.ckpt", "--checkpoint-every", 0, "--time-limit", f"{share * whole:.4f}").wait()
+            if os.path.exists("c.ckpt"):
+                cleave(*command, "-q", "--resume", "c.ckpt", "--json", "again.json")
+                check(result("again.json") == result("whole.json"), f"another result after {share} of the time: {command}")
 
 
 @case

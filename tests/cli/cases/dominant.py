@@ -191,6 +191,8 @@ def start_from_weights():
     given("--start", "short.npy", code=65, err=r"short.npy.*8 objects")
     npy("square.npy", cliques())
     given("--start", "square.npy", code=65, err=r"square.npy: .*8 x 8 numbers")
+    npy("tall.npy", [[float(i + j) for j in range(3)] for i in range(20000)])
+    cleave("dominant", "tall.npy", "-k", 2, "--affinity", "precomputed", code=65, err="must be square; this one has 20000 rows and 3 columns")
     npy("negative.npy", [1.0, -0.5] + [0.0] * 6)
     given("--start", "negative.npy", code=65, err="object 2 to start from is -0.5")
     npy("nan.npy", [1.0, math.nan] + [0.0] * 6)

@@ -86,13 +86,14 @@ static void exact_neighbors_are_those_of_all_distances(void **unused) {
     end_context(ctx);
 }
 
-/* Points of a grid whose distances are equal but for rounding, which differs by the set: the same neighbors by all. */
+/* Points of a grid whose distances are equal but for rounding, which differs by the set where the compiler fuses
+ * operations: the same neighbors by all. */
 static void neighbors_do_not_depend_on_the_set(void **unused) {
     enum { FEW = 600, WIDE = 6 };
     static double x[FEW * WIDE];
     static clv_neighbor found[CLV_KERNEL_SETS][FEW * K];
     const clv_kernel_set *sets[CLV_KERNEL_SETS], *chosen = clv_kernels;
-    int count = clv_kernel_sets(sets), differ = 0;
+    int count = clv_kernel_sets(sets);
     int64_t order[FEW];
     clv_context *ctx;
     clv_rng rng = clv_rng_stream(3, 0);
@@ -107,10 +108,8 @@ static void neighbors_do_not_depend_on_the_set(void **unused) {
         assert_int_equal(clv_nearest_exact(ctx, &panels, K, 2, found[s], order), CLV_OK);
         for (int64_t e = 0; e < FEW * K; e++) {
             assert_int_equal(found[s][e].j, found[0][e].j);
-            differ += found[s][e].d2 != found[0][e].d2;
         }
     }
-    assert_true(differ > 0 || count < 2); /* else it says nothing */
     clv_kernels = chosen;
     clv_panels_free(&panels);
     clv_context_free(ctx);

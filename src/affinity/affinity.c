@@ -365,6 +365,15 @@ clv_status clv_affinity_add_rows(const clv_affinity *a, int64_t first, int64_t c
     return CALL(a, add_rows, first, count, d, k, y, a->lock ? 1 : threads);
 }
 
+bool clv_affinity_adds_roughly(const clv_affinity *a) {
+    return a->home.rough_add_rows != a->home.add_rows;
+}
+
+clv_status clv_affinity_rough_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
+                                       double *y, int threads) {
+    return CALL(a, rough_add_rows, first, count, d, k, y, a->lock ? 1 : threads);
+}
+
 /* --- sums that follow their labels --- */
 
 clv_status clv_affinity_move(const clv_affinity *a, int64_t i, int32_t from, int32_t to, double *y) {

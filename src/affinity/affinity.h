@@ -96,6 +96,11 @@ clv_status clv_affinity_block(const clv_affinity *a, int64_t first, int64_t coun
 /* y += d A[first..first + count - 1, :] for d of k x count, y of k x n. */
 clv_status clv_affinity_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
                                  double *y, int threads);
+/* The same, off by CLV_ROUGH of the sum of magnitudes, where the home is faster that way and numbers are in the range
+ * of floats. False: it is exact. `count` is at most CLV_SHARE. */
+bool clv_affinity_adds_roughly(const clv_affinity *a);
+clv_status clv_affinity_rough_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
+                                       double *y, int threads);
 
 /* build.c: the home to rebuild an affinity in that was kept in the home of this name: floats in floats; of all others
  * any, as they hold the same doubles. *bytes: what it takes in that home, as far as is known without building it.
@@ -117,6 +122,7 @@ typedef struct clv_product {
     clv_matrix factor; /* A = F F': F, or no rows */
     double *t;         /* k x rank: x F */
     double *excess;    /* n: what the diagonal has beyond that of F F'; NULL: nothing */
+    bool rough;        /* changes may be rough; false at first */
 } clv_product;
 clv_status clv_product_new(const clv_affinity *a, int64_t k, const double *x, int threads, clv_product *out);
 void clv_product_free(clv_product *p); /* takes one that is all zero */

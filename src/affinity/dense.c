@@ -517,14 +517,44 @@ static void add_rows_strip(const clv_affinity *a, int64_t first, int64_t count, 
     }
 }
 
-static clv_status dense_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
-                                 double *y, int threads) {
+/* The same in floats, ROUGH_CLUSTERS rows of d at a time. */
+static void add_rows_rough(const clv_affinity *a, int64_t first, int64_t count, const float *d, int64_t k, double *y,
+                           int64_t at, int64_t width) {
+    enum { ROUGH_CLUSTERS = 128 };
+    float narrow[CLV_SHARE * FOLLOW_COLS], sums[ROUGH_CLUSTERS * FOLLOW_COLS];
+    int64_t n = a->info.n;
+    for (int64_t r = 0; r < count && !is_f32(a); r++) {
+        clv_kernels->narrow(narrow + r * width, row64(a, first + r) + at, width);
+    }
+    const float *rows = is_f32(a) ? row32(a, first) + at : narrow;
+    int stride = is_f32(a) ? (int)home_of(a)->width : (int)width;
+    for (int64_t c = 0; c < k; c += ROUGH_CLUSTERS) {
+        int64_t some = k - c < ROUGH_CLUSTERS ? k - c : ROUGH_CLUSTERS;
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)some, (int)width, (int)count, 1, d + c * count,
+                    (int)count, rows, stride, 0, sums, (int)width);
+        for (int64_t e = 0; e < some; e++) {
+            double *line = y + (c + e) * n + at;
+            for (int64_t j = 0; j < width; j++) {
+                line[j] += (double)sums[e * width + j];
+            }
+        }
+    }
+}
+
+/* With floats of d: roughly. */
+static clv_status add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, const float *rough,
+                           int64_t k, double *y, int threads) {
     int64_t n = a->info.n, begin, end; /* what product.c wants of this rank */
     const double *own = home_of(a)->diagonal;
     clv_share_objects(a->ctx, n, CLV_SHARE, &begin, &end);
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int64_t at = begin; at < end; at += FOLLOW_COLS) {
-        add_rows_strip(a, first, count, d, k, y, at, n - at < FOLLOW_COLS ? n - at : FOLLOW_COLS);
+        int64_t width = n - at < FOLLOW_COLS ? n - at : FOLLOW_COLS;
+        if (rough) {
+            add_rows_rough(a, first, count, rough, k, y, at, width);
+        } else {
+            add_rows_strip(a, first, count, d, k, y, at, width);
+        }
     }
     for (int64_t c = 0; own && c < k; c++) {
         for (int64_t r = 0; r < count; r++) {
@@ -532,6 +562,23 @@ static clv_status dense_add_rows(const clv_affinity *a, int64_t first, int64_t c
         }
     }
     return CLV_OK;
+}
+
+static clv_status dense_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
+                                 double *y, int threads) {
+    return add_rows(a, first, count, d, NULL, k, y, threads);
+}
+
+static clv_status dense_rough_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
+                                       double *y, int threads) {
+    float *rough = CLV_NEW(a->ctx, float, k *count);
+    if (!rough) {
+        return CLV_ENOMEM;
+    }
+    clv_kernels->narrow(rough, d, k * count);
+    clv_status status = add_rows(a, first, count, d, rough, k, y, threads);
+    clv_free(a->ctx, rough);
+    return status;
 }
 
 static void row_moments(const clv_affinity *a, int64_t i, const void *row, double *sum, double *squares) {
@@ -642,7 +689,7 @@ static void dense_destroy(clv_affinity *a) {
         .name = (name_), .state_size = sizeof(clv_dense), .column = dense_column, .destroy = dense_destroy,            \
         .entry = dense_entry, .apply = dense_apply, .group_sums = dense_group_sums, .move = dense_move,                \
         .move_many = dense_move_many, .move_own = dense_move_own, .combine = dense_combine, .moments = dense_moments,  \
-        .block = dense_block, .add_rows = dense_add_rows, .subset = dense_subset, .cost = dense_cost,                  \
-        .view = dense_view, .part = dense_part,                                                                        \
+        .block = dense_block, .add_rows = dense_add_rows, .rough_add_rows = dense_rough_add_rows,                      \
+        .subset = dense_subset, .cost = dense_cost, .view = dense_view, .part = dense_part,                            \
     }
 const clv_home_functions clv_dense64_home = DENSE_HOME("dense-f64"), clv_dense32_home = DENSE_HOME("dense-f32");

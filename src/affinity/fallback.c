@@ -266,6 +266,7 @@ void clv_home_complete(clv_home_functions *home) {
     OR_ELSE(moments, moments_by_columns);
     OR_ELSE(block, block_by_entries);
     OR_ELSE(add_rows, rows_by_columns);
+    OR_ELSE(rough_add_rows, home->add_rows);
     OR_ELSE(fill, fill_by_columns);
     OR_ELSE(subset, clv_restricted_copy);
     OR_ELSE(largest, largest_unknown);

@@ -49,7 +49,7 @@ typedef struct clv_home_functions {
     clv_status (*diagonal)(const clv_affinity *a, double *out);
     clv_status (*apply)(const clv_affinity *a, const double *x, int64_t k, double *y, int threads);
     clv_status (*group_sums)(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads);
-    /* As apply, group_sums and move_many, with errors of up to CLV_ROUGH of the sums where that is faster. */
+    /* As apply, group_sums, move_many and add_rows, with errors of up to CLV_ROUGH of the sums where that is faster. */
     clv_status (*rough_apply)(const clv_affinity *a, const double *x, int64_t k, double *y, int threads);
     clv_status (*rough_sums)(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads);
     clv_status (*rough_moves)(const clv_affinity *a, const clv_moves *moves, double *y, int threads);
@@ -62,6 +62,8 @@ typedef struct clv_home_functions {
     clv_status (*block)(const clv_affinity *a, int64_t first, int64_t count, double *out);
     clv_status (*add_rows)(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k, double *y,
                            int threads);
+    clv_status (*rough_add_rows)(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
+                                 double *y, int threads);
     /* The rows of the sheet; the same bits whichever rows come with them. */
     clv_status (*fill)(const clv_affinity *a, const clv_sheet *out, int threads);
     /* As clv_affinity_subset; begins with clv_affinity_like. What it has made is freed for it when it fails. */

@@ -108,7 +108,8 @@ clv_status clv_product_change(clv_product *p, int64_t first, int64_t count, cons
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)p->k, rank, (int)count, 1, d, (int)count,
                     (const double *)p->factor.values + first * rank, rank, 1, p->t, rank);
     } else {
-        status = clv_affinity_add_rows(p->a, first, count, d, p->k, p->y, threads);
+        status = (p->rough ? clv_affinity_rough_add_rows : clv_affinity_add_rows)(p->a, first, count, d, p->k, p->y,
+                                                                                  threads);
     }
     clv_blas_serial_end();
     return status;

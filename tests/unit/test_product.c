@@ -87,11 +87,11 @@ static double product_at(const clv_affinity *a, const double *x, int64_t c, int6
     return sum;
 }
 
-/* Two rounds of changes, block by block; rows are right before every change, everything at the end. */
-static void products_follow(void **unused) {
-    (void)unused;
+/* Two rounds of changes, block by block; rows are right before every change, everything at the end: rough ones to
+ * CLV_ROUGH of the magnitudes that were added up. */
+static void check_following(bool rough) {
     static fixture f;
-    static double x[K * N], d[K * 2 * CLV_TILE], rows[K * 2 * CLV_TILE], first_bits[K * N];
+    static double x[K * N], sizes[K * N], d[K * 2 * CLV_TILE], rows[K * 2 * CLV_TILE], first_bits[K * N];
     fill(&f);
     clv_affinity *a;
     for (int which = 0; build(&f, which, &a); which++) {
@@ -99,9 +99,10 @@ static void products_follow(void **unused) {
             clv_rng rng = clv_rng_stream(4, 0);
             clv_product p;
             for (int64_t e = 0; e < K * N; e++) {
-                x[e] = clv_rng_uniform(&rng);
+                x[e] = sizes[e] = clv_rng_uniform(&rng);
             }
             assert_int_equal(clv_product_new(a, K, x, threads, &p), CLV_OK);
+            p.rough = rough;
             assert_int_equal(clv_product_begin(&p), CLV_OK);
             for (int64_t step = 0; step < 2 * N; step += 2 * CLV_TILE) {
                 int64_t first = step % (3 * 2 * CLV_TILE), left = N - first;
@@ -109,13 +110,15 @@ static void products_follow(void **unused) {
                 clv_product_rows(&p, first, count, rows);
                 for (int64_t r = 0; r < count; r += 37) {
                     for (int64_t c = 0; c < K; c++) {
-                        assert_true(fabs(rows[r * K + c] - product_at(a, x, c, first + r)) <= 1e-10);
+                        double off = fabs(rows[r * K + c] - product_at(a, x, c, first + r));
+                        assert_true(off <= 1e-10 + rough * CLV_ROUGH * product_at(a, sizes, c, first + r));
                     }
                 }
                 for (int64_t c = 0; c < K; c++) {
                     for (int64_t r = 0; r < count; r++) {
                         d[c * count + r] = r % 3 ? clv_rng_normal(&rng) : 0;
                         x[c * N + first + r] += d[c * count + r];
+                        sizes[c * N + first + r] += fabs(d[c * count + r]);
                     }
                 }
                 assert_int_equal(clv_product_change(&p, first, count, d), CLV_OK);
@@ -123,7 +126,8 @@ static void products_follow(void **unused) {
             assert_int_equal(clv_product_values(&p), CLV_OK);
             const double *y = p.y;
             for (int64_t e = 0; e < K * N; e++) {
-                assert_true(fabs(y[e] - product_at(a, x, e / N, e % N)) <= 1e-10);
+                double off = fabs(y[e] - product_at(a, x, e / N, e % N));
+                assert_true(off <= 1e-10 + rough * CLV_ROUGH * product_at(a, sizes, e / N, e % N));
                 assert_true(threads == 1 || first_bits[e] == y[e]);
                 first_bits[e] = y[e];
             }
@@ -132,6 +136,16 @@ static void products_follow(void **unused) {
         clv_affinity_free(a);
     }
     end_context(f.ctx);
+}
+
+static void products_follow(void **unused) {
+    (void)unused;
+    check_following(false);
+}
+
+static void rough_products_follow(void **unused) {
+    (void)unused;
+    check_following(true);
 }
 
 /* --- calibration --- */
@@ -207,6 +221,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moments_and_blocks_are_those_of_the_entries),
         cmocka_unit_test(products_follow),
+        cmocka_unit_test(rough_products_follow),
         cmocka_unit_test(gamma_gives_the_mean),
         cmocka_unit_test(impossible_means_fall_back),
     };

@@ -224,6 +224,38 @@ static void every_home_and_thread_count_gives_the_same(void **unused) {
 }
 
 /* Sparse, low-rank and minimax affinities, with and without a diagonal. */
+/* Sweeps of many clusters multiply floats; the answer is exact, and the same on any number of threads. Tolerances that
+ * floats cannot reach are left to doubles. */
+static void many_clusters_end_with_exact_products(void **unused) {
+    (void)unused;
+    enum { MANY = 600, CLUSTERS = 130 };
+    static double x[MANY * P];
+    fill_points(x, MANY);
+    for (int fine = 0; fine < 2; fine++) {
+        clv_context *ctx = new_context();
+        clv_affinity *a = build(ctx, x, MANY, CLV_AFFINITY_GAUSSIAN, CLV_HOME_DENSE64);
+        clv_input input = {.affinity = a};
+        clv_symnmf_options options = options_for(CLUSTERS);
+        clv_result *result, *found, *again;
+        options.start = "random";
+        options.control.tol = fine ? 1e-9 : 1e-4;
+        options.control.max_iter = 30;
+        assert_int_equal(clv_symnmf(ctx, &input, &options, &result), CLV_OK);
+        assert_int_equal(clv_symnmf_evaluate(ctx, &input, &options, result, &found), CLV_OK);
+        assert_true(fabs(found->objective.value - result->objective.value) <= 1e-12 * found->objective.value);
+        assert_true(fabs(found->certificate.value - result->certificate.value) <= 1e-9 * found->objective.value);
+        assert_true(result->drift <= (fine ? 1e-13 : 1e-8));
+        options.control.threads = 2;
+        assert_int_equal(clv_symnmf(ctx, &input, &options, &again), CLV_OK);
+        assert_memory_equal(rows_of(result), rows_of(again), MANY * CLUSTERS * sizeof(double));
+        clv_result_free(again);
+        clv_result_free(found);
+        clv_result_free(result);
+        clv_affinity_free(a);
+        end_context(ctx);
+    }
+}
+
 static void other_affinities_converge(void **unused) {
     (void)unused;
     static const int kinds[] = {CLV_AFFINITY_KNN, CLV_AFFINITY_COSINE, CLV_AFFINITY_MINIMAX};
@@ -635,6 +667,7 @@ int main(void) {
         cmocka_unit_test(a_large_problem_has_one_start),
         cmocka_unit_test(auto_knows_what_is_large),
         cmocka_unit_test(every_home_and_thread_count_gives_the_same),
+        cmocka_unit_test(many_clusters_end_with_exact_products),
         cmocka_unit_test(other_affinities_converge),
         cmocka_unit_test(trivial_sizes_work),
         cmocka_unit_test(no_similarity_at_all),

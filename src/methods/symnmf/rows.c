@@ -322,6 +322,7 @@ clv_status clv_rows_step(clv_memberships *s) {
     clv_status status = CLV_OK;
     memcpy(held, s->w, bytes);
     s->stuck = true;
+    s->product.rough = s->rough;
     for (int64_t first = 0; first < p->n && status == CLV_OK; first += objects_at_a_time(p->n)) {
         status = treat_block(s, first, enough);
         if (status == CLV_OK && clv_interrupted(p->ctx)) {

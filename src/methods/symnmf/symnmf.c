@@ -17,6 +17,7 @@
 #include "base/options.h"
 #include "engine/driver.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -30,6 +31,9 @@
 #define ROW_SUM 1e-6
 /* Pairwise moves per row. */
 enum { MOVES = 10, CLUSTERS_A_MOVE = 2 };
+/* Of as many clusters, and to no less than this share of f, a sweep is a product of floats more than anything else. */
+enum { MANY_CLUSTERS = 32 };
+#define ROUGH_TOLERANCE 1e-5
 /* Objects on a card from which on spg takes less time than rows: its product is one call, while those of a sweep go
  * there and back 256 objects at a time. */
 enum { LARGE = 100000 };
@@ -69,10 +73,17 @@ static void show(const symnmf_run *run, clv_iterate *out) {
     out->converged = s->gap <= STOP_EARLY * clv_symnmf_tolerance(s->problem, s->value);
 }
 
+/* Whether products of floats serve for the changes of many clusters: to the digits of the tolerance, and with
+ * similarities that floats can hold. */
+static bool suits_floats(const clv_symnmf_problem *p) {
+    return p->k >= MANY_CLUSTERS && p->tol >= ROUGH_TOLERANCE && p->squares < FLT_MAX &&
+           clv_affinity_adds_roughly(p->affinity);
+}
+
 /* Whether a run begins with rough products: one in which each step needs a product and little else. */
 static bool begins_rough(const clv_symnmf_problem *p) {
     bool joint = p->options.solver == CLV_SYMNMF_PAIRWISE || p->options.solver == CLV_SYMNMF_SPG;
-    return joint && clv_affinity_is_rough(p->affinity);
+    return p->options.solver == CLV_SYMNMF_ROWS ? suits_floats(p) : joint && clv_affinity_is_rough(p->affinity);
 }
 
 /* From memberships that are new. */

@@ -41,8 +41,7 @@ clv_status clv_image_lbp(clv_context *ctx, const clv_image *image, int64_t threa
     if (!gray) {
         return CLV_ENOMEM;
     }
-    int team = clv_team(clv_image_threads(image, threads));
-#pragma omp parallel for num_threads(team) schedule(static)
+#pragma omp parallel for num_threads(clv_team(clv_image_threads(image, threads))) schedule(static)
     for (int64_t y = 0; y < height; y++) {
         for (int64_t x = 0; x < width; x++) {
             double rgb[3];
@@ -50,7 +49,7 @@ clv_status clv_image_lbp(clv_context *ctx, const clv_image *image, int64_t threa
             gray[(y + 1) * stride + x + 1] = clv_brightness(rgb);
         }
     }
-#pragma omp parallel for num_threads(team) schedule(static)
+#pragma omp parallel for num_threads(clv_team(clv_image_threads(image, threads))) schedule(static)
     for (int64_t y = 0; y < height; y++) {
         for (int64_t x = 0; x < width; x++) {
             codes[y * width + x] = pattern_at(gray + (y + 1) * stride + x + 1, stride);

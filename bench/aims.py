@@ -198,7 +198,7 @@ def newton(isa, threads):
 
 
 ROOTS = "A root of each distance takes as long as its exponential, and there is neither in a product."
-CROWDED = "A run of few milliseconds each; most of them is the first look at the matrix."
+CROWDED = "A run of a few milliseconds each: by instructions half of the largest is the Cholesky factors of faces, a quarter the steps, which two threads do not share."
 AIMS = [
     Aim("usps", "exponential affinity of usps, 9298 x 256: share of the speed of dgemm with the same set and one pass", "0.17", 0.6, "least", "",
         share_of_product("usps"), ROOTS),

@@ -139,17 +139,26 @@ INLINE void NAME(conclude)(REALS *w, const REALS *v, int64_t pitch, int32_t vect
     }
 }
 
-/* Rows d and w, `group` of them; work has as many lines. */
+/* Rows d and w, `group` of them; work has as many lines. Newton's method takes them all at once, as it waits; the loops
+ * before and after it do not wait, and take as many as their sums have registers for. */
 INLINE void NAME(project_group)(const REAL *d, REAL *w, REAL *work, int group, int32_t k, int32_t width,
                                 REAL inverse_alpha, bool steep, clv_projection *out) {
     int32_t pitch = width / LANES, vectors = (k + LANES - 1) / LANES;
     DESCENT rows[CLV_PROJECTED_AT_ONCE];
     REALS top[CLV_PROJECTED_AT_ONCE];
-    NAME(prepare)
-    ((const REALS *)d, (const REALS *)w, (REALS *)work, pitch, k, vectors, inverse_alpha, steep, group, top, rows);
+    int some = group < PROJECTED_ABREAST ? group : PROJECTED_ABREAST;
+    for (int g = 0; g < group; g += some) {
+        int64_t at = (int64_t)g * width;
+        NAME(prepare)
+        ((const REALS *)(d + at), (const REALS *)(w + at), (REALS *)(work + at), pitch, k, vectors, inverse_alpha,
+         steep, some, top + g, rows + g);
+    }
     NAME(begin)(rows, top, k, group);
     NAME(solve)((const REALS *)work, pitch, vectors, rows, group);
-    NAME(conclude)((REALS *)w, (const REALS *)work, pitch, vectors, rows, group, out);
+    for (int g = 0; g < group; g += some) {
+        int64_t at = (int64_t)g * width;
+        NAME(conclude)((REALS *)(w + at), (const REALS *)(work + at), pitch, vectors, rows + g, some, out + g);
+    }
     for (int g = 0; g < group; g++) {
         out[g].shift = (double)rows[g].tau - (double)rows[g].least * (double)inverse_alpha;
     }

@@ -126,15 +126,26 @@ static void note_pair(const borders *b, int32_t one, int32_t other) {
     }
 }
 
+/* Pairs of pixels side by side in two rows. Nearly all are of one region: stretches of such are compared at once. */
+static void note_rows(const borders *b, const int32_t *one, const int32_t *other, int64_t count) {
+    enum { STRETCH = 16 };
+    for (int64_t first = 0; first < count; first += STRETCH) {
+        int64_t end = first + STRETCH < count ? first + STRETCH : count;
+        if (memcmp(one + first, other + first, (size_t)(end - first) * sizeof *one) != 0) {
+            for (int64_t x = first; x < end; x++) {
+                note_pair(b, one[x], other[x]);
+            }
+        }
+    }
+}
+
 static clv_status note_pairs(clv_context *ctx, const borders *b, const clv_regions *r) {
     for (int64_t y = 0; y < r->height; y++) {
         CLV_TRY(clv_image_poll_at(ctx, y * r->width, r->width));
         const int32_t *row = r->labels + y * r->width;
-        for (int64_t x = 0; x + 1 < r->width; x++) {
-            note_pair(b, row[x], row[x + 1]);
-        }
-        for (int64_t x = 0; x < r->width && y + 1 < r->height; x++) {
-            note_pair(b, row[x], row[x + r->width]);
+        note_rows(b, row, row + 1, r->width - 1);
+        if (y + 1 < r->height) {
+            note_rows(b, row, row + r->width, r->width);
         }
     }
     return CLV_OK;
@@ -288,16 +299,26 @@ static clv_status merge_crumbs(tidying *t, bool *left) {
         }
     }
     CLV_TRY(clv_image_poll(t->ctx));
+    for (int32_t p = 0; p < t->pieces->count; p++) {
+        t->label[p] = t->label[root_of(t->parent, p)]; /* that of a root stays as it is */
+    }
     for (int64_t i = 0; i < t->pieces->width * t->pieces->height; i++) {
-        t->labels[i] = t->label[root_of(t->parent, t->pieces->labels[i])];
+        t->labels[i] = t->label[t->pieces->labels[i]];
     }
     return CLV_OK;
+}
+
+static bool has_crumbs(const tidying *t) {
+    bool any = false;
+    for (int64_t p = 0; p < t->pieces->count && !any; p++) {
+        any = is_crumb(t, p);
+    }
+    return any;
 }
 
 static clv_status describe_pieces(tidying *t, int64_t width, int64_t height) {
     CLV_TRY(clv_image_poll(t->ctx));
     CLV_TRY(clv_regions_of_pieces(t->ctx, width, height, t->labels, &t->pieces));
-    CLV_TRY(clv_region_adjacency(t->ctx, t->pieces, &t->touching));
     t->sizes = CLV_TAKE(&t->kept, int64_t, t->pieces->count);
     t->label = CLV_TAKE(&t->kept, int32_t, t->pieces->count);
     t->parent = CLV_TAKE(&t->kept, int32_t, t->pieces->count);
@@ -332,7 +353,11 @@ clv_status clv_labels_tidy(clv_context *ctx, int64_t width, int64_t height, int6
     }
     while (left && status == CLV_OK) { /* crumbs that joined crumbs may still be small */
         status = describe_pieces(&t, width, height);
-        if (status == CLV_OK) {
+        left = status == CLV_OK && has_crumbs(&t);
+        if (left) {
+            status = clv_region_adjacency(ctx, t.pieces, &t.touching);
+        }
+        if (left && status == CLV_OK) {
             status = merge_crumbs(&t, &left);
         }
         forget_pieces(&t);

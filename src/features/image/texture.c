@@ -41,10 +41,13 @@ clv_status clv_image_lbp(clv_context *ctx, const clv_image *image, int64_t threa
     if (!gray) {
         return CLV_ENOMEM;
     }
-    for (int64_t i = 0; i < width * height; i++) {
-        double rgb[3];
-        clv_image_rgb(image, i, rgb);
-        gray[(i / width + 1) * stride + i % width + 1] = clv_brightness(rgb);
+#pragma omp parallel for num_threads(clv_team(clv_image_threads(image, threads))) schedule(static)
+    for (int64_t y = 0; y < height; y++) {
+        for (int64_t x = 0; x < width; x++) {
+            double rgb[3];
+            clv_image_rgb(image, y * width + x, rgb);
+            gray[(y + 1) * stride + x + 1] = clv_brightness(rgb);
+        }
     }
 #pragma omp parallel for num_threads(clv_team(clv_image_threads(image, threads))) schedule(static)
     for (int64_t y = 0; y < height; y++) {

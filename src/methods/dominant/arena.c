@@ -41,9 +41,14 @@ static clv_status rows_entry(clv_arena *arena, int64_t i, int64_t j, double *out
 }
 
 static clv_status rows_gather(clv_arena *arena, int64_t i, const int32_t *others, int64_t count, double *out) {
-    int64_t first = i * arena->slots;
-    for (int64_t t = 0; t < count; t++) {
-        out[t] = clv_stored(&arena->stored, first + others[t]);
+    const float *narrow = (const float *)arena->stored.values + i * arena->slots;
+    const double *wide = (const double *)arena->stored.values + i * arena->slots;
+    bool is_narrow = arena->stored.scalar == CLV_F32;
+    for (int64_t t = 0; t < count && is_narrow; t++) {
+        out[t] = (double)narrow[others[t]];
+    }
+    for (int64_t t = 0; t < count && !is_narrow; t++) {
+        out[t] = wide[others[t]];
     }
     return CLV_OK;
 }

@@ -29,9 +29,14 @@ bool clv_face_is_due(const clv_ascent *s) {
            s->size * s->size <= RELATION * s->arena.slots;
 }
 
+/* Supports that grow little by little do not need new memory each time. */
+static int64_t with_reserve(int64_t size) {
+    return size + size / 8;
+}
+
 /* The matrices, direction and product: what they take, and whether the budget has it. */
 static size_t face_bytes(const clv_ascent *s) {
-    size_t size = (size_t)s->size, copies = s->arena.kind->among ? 2 : 1;
+    size_t size = (size_t)with_reserve(s->size), copies = s->arena.kind->among ? 2 : 1;
     return (copies * size + 3) * size * sizeof(double) + size * sizeof(int32_t);
 }
 
@@ -199,7 +204,7 @@ clv_status clv_face_jump(clv_ascent *s) {
     if (!room) {
         return CLV_OK;
     }
-    CLV_TRY(clv_face_reserve(s, size));
+    CLV_TRY(s->face_capacity < size ? clv_face_reserve(s, with_reserve(size)) : CLV_OK);
     double *matrix = s->face, *direction = matrix + size * (size + 1), *product = direction + size;
     CLV_TRY(solve_face(s, matrix, direction, &found));
     if (!found || !find_direction(s, direction)) {

@@ -203,18 +203,20 @@ static void visit_replayed(clv_visit *v, int64_t replayed) {
 
 /* The threshold of the projection of v[0..count-1] alone: Newton's method from below. */
 static double threshold_of(const double *v, int64_t count) {
-    double tau = -HUGE_VAL;
-    int64_t last, in = count + 1;
-    do { /* rounding cannot make it cycle, as the count must fall */
-        double sum = -1;
+    double tau = -HUGE_VAL, sum = -1;
+    for (int64_t e = 0; e < count; e++) {
+        sum += v[e];
+    }
+    for (int64_t last = count + 1, in = count; in < last && in > 0;) { /* the count must fall: it cannot cycle */
+        tau = sum / (double)in;
         last = in;
         in = 0;
+        sum = -1;
         for (int64_t e = 0; e < count; e++) {
             sum += v[e] > tau ? v[e] : 0;
             in += v[e] > tau;
         }
-        tau = in > 0 ? sum / (double)in : tau;
-    } while (in < last && in > 0);
+    }
     return tau;
 }
 

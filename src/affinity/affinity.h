@@ -112,6 +112,27 @@ void clv_affinity_ask(clv_affinity_options *options, clv_home home);
 /* Whether that is the home of an affinity. */
 bool clv_affinity_lives_in(const clv_affinity_info *info, const char *home);
 
+/* halo.c: products of a graph by ranks that have their own entries of vectors, and those that their rows touch. */
+typedef struct clv_halo {
+    const clv_affinity *a; /* NULL: there is none */
+    int64_t first, last;   /* own objects */
+    int64_t block, width;  /* objects are shared in blocks; so many vectors at a time, at most */
+    bool packs;            /* borders alone are exchanged, else all entries */
+    int64_t *border;       /* objects with neighbors that another rank has, those of a rank after those of others */
+    int64_t *ends;         /* and where they end */
+    double *packed;        /* their entries of the vectors */
+    int64_t *counts, *places;
+    clv_kept kept;
+} clv_halo;
+/* Whether ranks share such products with each other. */
+bool clv_halo_suits(const clv_affinity *a, int64_t block);
+clv_status clv_halo_new(const clv_affinity *a, int64_t block, int64_t width, clv_halo *out); /* freed also on failure */
+void clv_halo_free(clv_halo *h); /* takes one that is all zero */
+/* Own entries of y, k x n, of those of x that own rows touch. */
+clv_status clv_halo_apply(const clv_halo *h, const double *x, int64_t k, double *y, int threads);
+/* The entries of x, k x n, that own rows touch, from the ranks that have them. */
+clv_status clv_halo_exchange(const clv_halo *h, double *x, int64_t k);
+
 /* product.c: Y = X A for a k x n block X (borrowed) that changes for a few objects at a time. */
 typedef struct clv_product {
     const clv_affinity *a;

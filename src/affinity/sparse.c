@@ -70,11 +70,11 @@ static inline __attribute__((always_inline)) void times_row(const clv_affinity *
     out[width - 1] = other;
 }
 
-static void times_rows(const clv_affinity *a, const clv_spread *spread, const double *x, int width, int threads,
+static void times_rows(const clv_affinity *a, int64_t first, int64_t last, const double *x, int width, int threads,
                        double *y, double *second) {
     bool ones = ((const sparse *)a->state)->ones && !a->zero_diagonal;
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic, ROW_BLOCK)
-    for (int64_t i = spread->first; i < spread->last; i++) {
+    for (int64_t i = first; i < last; i++) {
         double out[2];
         if (width == 1) {
             times_row(a, x, 1, false, i, out);
@@ -90,13 +90,13 @@ static void times_rows(const clv_affinity *a, const clv_spread *spread, const do
     }
 }
 
-static clv_status sparse_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
+static clv_status sparse_apply_rows(const clv_affinity *a, const double *x, int64_t k, int64_t first, int64_t last,
+                                    double *y, int threads) {
     int64_t n = a->info.n;
     double *pair = k > 1 ? CLV_NEW(a->ctx, double, 2 * n) : NULL;
     if (k > 1 && !pair) {
         return CLV_ENOMEM;
     }
-    clv_spread spread = clv_spread_begin(a, (double)a->info.nonzeros);
     for (int64_t c = 0; c + 1 < k; c += 2) {
         const double *left = x + c * n, *right = left + n;
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
@@ -104,13 +104,19 @@ static clv_status sparse_apply(const clv_affinity *a, const double *x, int64_t k
             pair[2 * i] = left[i];
             pair[2 * i + 1] = right[i];
         }
-        times_rows(a, &spread, pair, 2, threads, y + c * n, y + (c + 1) * n);
+        times_rows(a, first, last, pair, 2, threads, y + c * n, y + (c + 1) * n);
     }
     if (k % 2 == 1) {
-        times_rows(a, &spread, x + (k - 1) * n, 1, threads, y + (k - 1) * n, NULL);
+        times_rows(a, first, last, x + (k - 1) * n, 1, threads, y + (k - 1) * n, NULL);
     }
     clv_free(a->ctx, pair);
-    return clv_spread_gather(a, &spread, CLV_OK, y, k);
+    return CLV_OK;
+}
+
+static clv_status sparse_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
+    clv_spread spread = clv_spread_begin(a, (double)a->info.nonzeros);
+    clv_status status = sparse_apply_rows(a, x, k, spread.first, spread.last, y, threads);
+    return clv_spread_gather(a, &spread, status, y, k);
 }
 
 static void sum_row(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int64_t i) {
@@ -367,6 +373,7 @@ static const clv_home_functions functions = {
     .cost = sparse_cost,
     .view = sparse_view,
     .order = sparse_order,
+    .apply_rows = sparse_apply_rows,
 };
 
 /* --- making one: a given graph, or that of the nearest neighbors --- */

@@ -202,6 +202,8 @@ bool clv_cores_taken(const char *loads, int64_t cores);
  * that no result depends on the number of threads and no more threads run than were asked for. These nest, also
  * across threads. */
 void clv_blas_serial_begin(void);
+/* How many threads, of so many, there is memory for inside of BLAS. */
+int clv_blas_room(int threads);
 void clv_blas_serial_end(void);
 double clv_seconds(void); /* monotonic */
 

@@ -65,7 +65,7 @@ const char *clv_status_name(clv_status status) {
 clv_status clv_context_new(const clv_allocator *allocator, clv_context **out) {
     *out = NULL;
     clv_allocator from = allocator ? *allocator : (clv_allocator){allocate_by_malloc, release_by_free, NULL};
-    clv_context *ctx = from.allocate(from.user, sizeof *ctx);
+    clv_context *ctx = clv_blas_room(1) > 0 ? from.allocate(from.user, sizeof *ctx) : NULL;
     if (!ctx) {
         return CLV_ENOMEM;
     }

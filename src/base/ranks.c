@@ -77,22 +77,21 @@ void clv_share(const clv_context *ctx, int64_t count, int64_t *first, int64_t *l
     clv_share_of(ctx, clv_is_shared(ctx) ? clv_ranks_of(ctx)->with.rank : 0, count, first, last);
 }
 
-static void share_objects_of(const clv_context *ctx, int rank, int64_t n, int64_t block, int64_t *first,
-                             int64_t *last) {
+void clv_share_objects_of(const clv_context *ctx, int rank, int64_t n, int64_t block, int64_t *first, int64_t *last) {
     clv_share_of(ctx, rank, (n + block - 1) / block, first, last);
     *first = *first * block < n ? *first * block : n;
     *last = *last * block < n ? *last * block : n;
 }
 
 void clv_share_objects(const clv_context *ctx, int64_t n, int64_t block, int64_t *first, int64_t *last) {
-    share_objects_of(ctx, clv_is_shared(ctx) ? clv_ranks_of(ctx)->with.rank : 0, n, block, first, last);
+    clv_share_objects_of(ctx, clv_is_shared(ctx) ? clv_ranks_of(ctx)->with.rank : 0, n, block, first, last);
 }
 
 int clv_owner_of(const clv_context *ctx, int64_t n, int64_t block, int64_t object) {
     int64_t first, last = 0;
     int rank = -1;
     while (last <= object) {
-        share_objects_of(ctx, ++rank, n, block, &first, &last);
+        clv_share_objects_of(ctx, ++rank, n, block, &first, &last);
     }
     return rank;
 }
@@ -275,7 +274,7 @@ clv_status clv_gather_items(clv_context *ctx, clv_status status, void *items, si
     int64_t *counts = CLV_NEW(ctx, int64_t, 2 * ranks), first, last;
     status = counts ? status : CLV_ENOMEM;
     for (int q = 0; counts && q < ranks; q++) {
-        share_objects_of(ctx, q, n, block, &first, &last);
+        clv_share_objects_of(ctx, q, n, block, &first, &last);
         counts[q] = (last - first) * (int64_t)size;
         counts[ranks + q] = first * (int64_t)size;
     }
@@ -287,7 +286,7 @@ clv_status clv_gather_items(clv_context *ctx, clv_status status, void *items, si
 /* What rank q has of the columns first .. end - 1. */
 static void columns_of(const clv_context *ctx, int q, int64_t n, int64_t block, int64_t first, int64_t end,
                        int64_t *from, int64_t *to) {
-    share_objects_of(ctx, q, n, block, from, to);
+    clv_share_objects_of(ctx, q, n, block, from, to);
     *from = *from > first ? *from : first;
     *to = *to < end ? *to : end;
     *to = *to > *from ? *to : *from;

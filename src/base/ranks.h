@@ -97,6 +97,7 @@ void clv_ask_ranks_to_stop(clv_context *ctx);
 void clv_share_of(const clv_context *ctx, int rank, int64_t count, int64_t *first, int64_t *last);
 void clv_share(const clv_context *ctx, int64_t count, int64_t *first, int64_t *last);
 /* The same for n objects in blocks of `block`. */
+void clv_share_objects_of(const clv_context *ctx, int rank, int64_t n, int64_t block, int64_t *first, int64_t *last);
 void clv_share_objects(const clv_context *ctx, int64_t n, int64_t block, int64_t *first, int64_t *last);
 /* The rank whose share has the object. */
 int clv_owner_of(const clv_context *ctx, int64_t n, int64_t block, int64_t object);

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -104,6 +105,58 @@ static bool cores_taken_now(void) {
     return length > 0 && clv_cores_taken(loads, sysconf(_SC_NPROCESSORS_ONLN));
 }
 
+/* --- room for BLAS ---
+ *
+ * OpenBLAS maps a buffer for each thread that calls it at a time, and keeps it; where there is no room for one it tries
+ * again for ever, and neither limits nor signals end that. So there is one from the beginning, or the context fails,
+ * and a team that calls BLAS has no more threads than there are buffers: these are made sure of before. */
+
+enum { BUFFER = 32 << 22, MOST_BUFFERS = 128 }; /* bytes of one, at most */
+
+/* Of OpenBLAS, without a declaration; another BLAS has none. */
+extern void *blas_memory_alloc(int user) __attribute__((weak));
+extern void blas_memory_free(void *buffer) __attribute__((weak));
+
+/* OpenBLAS has one thread count for the whole process: the first to come lowers it, the last to go restores it. */
+static pthread_mutex_t blas_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int blas_users;
+static int blas_threads_before;
+static atomic_int blas_buffers; /* that are there */
+static atomic_int blas_asked;   /* the most that were asked for */
+
+static bool has_room(void) {
+    void *trial = mmap(NULL, BUFFER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return trial != MAP_FAILED && munmap(trial, BUFFER) == 0;
+}
+
+static void reserve(int threads) {
+    void *held[MOST_BUFFERS];
+    int count = 0;
+    while (count < threads && count < MOST_BUFFERS && has_room()) {
+        held[count++] = blas_memory_alloc(0);
+    }
+    for (int i = 0; i < count; i++) {
+        blas_memory_free(held[i]);
+    }
+    count = count == MOST_BUFFERS ? threads : count;
+    blas_buffers = count > blas_buffers ? count : blas_buffers;
+    blas_asked = threads;
+}
+
+int clv_blas_room(int threads) {
+    if (!blas_memory_alloc || !blas_memory_free) {
+        return threads;
+    }
+    if (threads > blas_asked) {
+        pthread_mutex_lock(&blas_lock);
+        if (threads > blas_asked) {
+            reserve(threads);
+        }
+        pthread_mutex_unlock(&blas_lock);
+    }
+    return threads < blas_buffers ? threads : blas_buffers;
+}
+
 int clv_team(int threads) {
     if (threads <= 1 || forked) {
         return 1;
@@ -116,13 +169,9 @@ int clv_team(int threads) {
         clv_crowd_look(&crowd, now, used.ru_nivcsw, (double)spent.tv_sec + 1e-9 * (double)spent.tv_nsec,
                        cores_taken_now(), threads);
     }
-    return clv_crowd_team(&crowd, threads);
+    int team = clv_crowd_team(&crowd, threads);
+    return blas_users > 0 ? clv_blas_room(team) : team;
 }
-
-/* OpenBLAS has one thread count for the whole process: the first to come lowers it, the last to go restores it. */
-static pthread_mutex_t blas_lock = PTHREAD_MUTEX_INITIALIZER;
-static int blas_users;
-static int blas_threads_before;
 
 void clv_blas_serial_begin(void) {
     pthread_mutex_lock(&blas_lock);

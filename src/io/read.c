@@ -4,6 +4,7 @@
 
 #include "base/ranks.h"
 
+#include <float.h>
 #include <locale.h>
 #include <string.h>
 
@@ -166,6 +167,23 @@ static clv_status read_here(clv_context *ctx, const char *path, const clv_read_o
     return clv_input_end(&in, status);
 }
 
+/* Of a file that processes map, nobody has looked at the numbers: each does at its share, so that the first that is
+ * none is told of before anything else is, as by one process, which reads them. */
+static clv_status check_share(clv_context *ctx, clv_status status, clv_data **data) {
+    int64_t first, last;
+    if (status == CLV_OK && clv_data_is_mapped(*data)) {
+        const clv_matrix *m = clv_data_matrix(*data);
+        clv_share(ctx, m->rows, &first, &last);
+        status = clv_matrix_check_rows(ctx, (*data)->name, m, DBL_MAX, first, last);
+    }
+    status = clv_meet(ctx, 14, status);
+    if (status < 0) {
+        clv_data_free(*data);
+        *data = NULL;
+    }
+    return status;
+}
+
 /* Of several processes each looks at a plain .npy itself, of which it may need but a part; anything else is read by the
  * first one, for all. */
 clv_status clv_read(clv_context *ctx, const char *path, const clv_read_options *options, clv_data **out) {
@@ -180,6 +198,9 @@ clv_status clv_read(clv_context *ctx, const char *path, const clv_read_options *
         status = read_here(ctx, path, options, out);
     }
     clv_context_work_alone(ctx, 0);
+    if (together && each && options && options->map == 1) {
+        return check_share(ctx, status, out);
+    }
     return together && !each ? clv_data_share(ctx, status, path, out) : status;
 }
 

@@ -13,7 +13,8 @@
  *
  * Cost of a step: one product with a block, 8 n (basis) (block) operations. Memory: (basis + block) n doubles. Threads
  * share fixed chunks of the n entries, and sums over chunks are added in order: results do not depend on threads. Nor
- * on ranks, which share the chunks where a product is made orthogonal. */
+ * on ranks, which share the chunks of a large problem: of V each has its own entries. The last block is made whole,
+ * unless the operator does with own entries (own_entries): then nothing but sums over chunks is exchanged here. */
 #include "linalg/krylov.h"
 
 #include "base/ranks.h"
@@ -23,12 +24,17 @@
 #include <omp.h>
 #include <string.h>
 
-enum { LEAST_CHUNK = 2048, MOST_CHUNKS = 64, CHECKS = 8, WORTH_THREADS = 1 << 18 };
+enum { LEAST_CHUNK = 2048, MOST_CHUNKS = 64, CHECKS = 8, WORTH_THREADS = 1 << 18, WORTH_RANKS = 1 << 22 };
 
 /* What is left of a vector, relative to what it was, when it is taken to be none: of a product after its projection,
  * where it is rounding; of one in a block after the others are taken out, where its direction loses its digits. */
 #define NOTHING_NEW 1e-13
 #define DEPENDENT 1e-7
+
+/* A span of chunks. */
+typedef struct span {
+    int64_t first, last;
+} span;
 
 typedef struct state {
     const clv_krylov *plan;
@@ -37,6 +43,9 @@ typedef struct state {
     int64_t size;         /* vectors in V; the last `block` of them are Q */
     int64_t chunk;        /* entries to a chunk */
     int64_t chunks;       /* chunks in n */
+    bool shared;          /* with other ranks: */
+    span own;             /* the chunks of this one, else all */
+    span held;            /* those that are up to date of the block under way: own ones (own_entries), or all */
     double *v;            /* (basis + block) x n */
     double *t;            /* basis x basis */
     double *ritz;         /* size x size: eigenvectors of T, a row each, ascending */
@@ -48,14 +57,14 @@ typedef struct state {
     double *settled;      /* count: values before the check */
 } state;
 
-static int64_t chunk_entries(int64_t n) {
+int64_t clv_krylov_chunk(int64_t n) {
     int64_t shared = (n + MOST_CHUNKS - 1) / MOST_CHUNKS;
     return shared > LEAST_CHUNK ? shared : LEAST_CHUNK;
 }
 
 size_t clv_krylov_memory(const clv_krylov *plan) {
     size_t n = (size_t)plan->n, basis = (size_t)plan->basis, block = (size_t)plan->block, rows = basis + block;
-    size_t chunk = (size_t)chunk_entries(plan->n), chunks = (n + chunk - 1) / chunk;
+    size_t chunk = (size_t)clv_krylov_chunk(plan->n), chunks = (n + chunk - 1) / chunk;
     size_t projected = 2 * basis * basis + basis + block * block + (size_t)plan->count;
     size_t lapack = 2 * basis * basis + 9 * basis + 8; /* of clv_eigen_dense */
     size_t numbers =
@@ -67,8 +76,16 @@ static clv_status new_state(const clv_krylov *plan, state *s) {
     clv_context *ctx = plan->ctx;
     int64_t n = plan->n, rows = plan->basis + plan->block;
     *s = (state){.plan = plan, .kept.ctx = ctx, .rng = clv_rng_stream(plan->seed, 0)};
-    s->chunk = chunk_entries(n);
+    s->chunk = clv_krylov_chunk(n);
     s->chunks = (n + s->chunk - 1) / s->chunk;
+    s->own.last = s->chunks;
+    s->shared =
+        clv_is_shared(ctx) && (plan->own_entries || (s->chunks > 1 && n * plan->basis * plan->block >= WORTH_RANKS));
+    s->held = s->own;
+    if (s->shared) {
+        clv_share(ctx, s->chunks, &s->own.first, &s->own.last);
+        s->held = plan->own_entries ? s->own : s->held;
+    }
     s->v = CLV_TAKE(&s->kept, double, rows *n);
     s->t = CLV_TAKE0(&s->kept, double, plan->basis * plan->basis);
     s->ritz = CLV_TAKE(&s->kept, double, plan->basis * plan->basis);
@@ -88,65 +105,97 @@ static int64_t chunk_length(const state *s, int64_t q) {
 
 /* --- orthogonality --- */
 
-/* A span of chunks. */
-typedef struct span {
-    int64_t first, last;
-} span;
-
-static span all_chunks(const state *s) {
-    return (span){0, s->chunks};
+/* Sums over all chunks of what is in s->partial, `count` numbers each, `whole` or of own chunks. */
+static clv_status add_chunks(state *s, bool whole, int64_t count, double *sums) {
+    size_t bytes = (size_t)count * sizeof *sums;
+    CLV_TRY(!whole ? clv_gather_items(s->plan->ctx, CLV_OK, s->partial, bytes, s->chunks, 1) : CLV_OK);
+    memcpy(sums, s->partial, bytes);
+    for (int64_t q = 1; q < s->chunks; q++) {
+        for (int64_t e = 0; e < count; e++) {
+            sums[e] += s->partial[q * count + e];
+        }
+    }
+    return CLV_OK;
 }
 
-/* Partial coefficients of the vectors x on the first `rows` of V. */
-static void expand_in(state *s, span in, int64_t rows, const double *x, int64_t width) {
+/* The coefficients (rows x width) of the vectors x on the first `rows` of V. */
+static clv_status expand(state *s, int64_t rows, const double *x, int64_t width) {
     int n = (int)s->plan->n, m = (int)rows, b = (int)width;
 #pragma omp parallel for num_threads(clv_team(s->plan->threads)) schedule(static) if (s->chunks > 1)
-    for (int64_t q = in.first; q < in.last; q++) {
+    for (int64_t q = s->own.first; q < s->own.last; q++) {
         int64_t at = q * s->chunk;
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, b, (int)chunk_length(s, q), 1.0, s->v + at, n, x + at,
                     n, 0.0, s->partial + q * rows * width, b);
     }
+    return add_chunks(s, !s->shared, rows * width, s->coefficients);
 }
 
-/* coefficients (rows x width) from those of all chunks. */
-static void add_chunks(state *s, int64_t rows, int64_t width) {
-    memcpy(s->coefficients, s->partial, (size_t)(rows * width) * sizeof *s->partial);
-    for (int64_t q = 1; q < s->chunks; q++) {
-        for (int64_t e = 0; e < rows * width; e++) {
-            s->coefficients[e] += s->partial[q * rows * width + e];
-        }
-    }
-}
-
-/* x less what the coefficients say. */
-static void subtract_in(state *s, span in, int64_t rows, double *x, int64_t width) {
+/* x less what the coefficients say; own entries alone. */
+static void subtract(const state *s, int64_t rows, double *x, int64_t width) {
     int n = (int)s->plan->n, m = (int)rows, b = (int)width;
 #pragma omp parallel for num_threads(clv_team(s->plan->threads)) schedule(static) if (s->chunks > 1)
-    for (int64_t q = in.first; q < in.last; q++) {
+    for (int64_t q = s->own.first; q < s->own.last; q++) {
         int64_t at = q * s->chunk;
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, b, (int)chunk_length(s, q), m, -1.0, s->coefficients, b,
                     s->v + at, n, 1.0, x + at, n);
     }
 }
 
-/* x less its part on the first `rows` of V; the coefficients stay. */
-static void project_out(state *s, int64_t rows, double *x, int64_t width) {
-    expand_in(s, all_chunks(s), rows, x, width);
-    add_chunks(s, rows, width);
-    subtract_in(s, all_chunks(s), rows, x, width);
+/* The entries of all ranks. */
+static clv_status make_whole(const state *s, double *x, int64_t width) {
+    return s->shared ? clv_gather_columns(s->plan->ctx, CLV_OK, x, width, s->plan->n, s->chunk, 0, s->plan->n) : CLV_OK;
 }
 
-/* Short ones on one thread: waking the others takes longer. */
-static double dot(const state *s, const double *x, const double *y) {
-    return clv_dot(x, y, s->plan->n, s->plan->n < WORTH_THREADS ? 1 : s->plan->threads);
+/* From own entries to those that are held. */
+static clv_status complete(const state *s, double *x, int64_t width) {
+    return s->plan->own_entries ? CLV_OK : make_whole(s, x, width);
 }
 
-static double length_of(const state *s, const double *x) {
-    return sqrt(dot(s, x, x));
+/* x less its part on the first `rows` of V. */
+static clv_status project_out(state *s, int64_t rows, double *x) {
+    CLV_TRY(expand(s, rows, x, 1));
+    subtract(s, rows, x, 1);
+    return complete(s, x, 1);
+}
+
+/* sums[c]: x times row first + c of V, for `count` rows. Short ones on one thread: waking the others takes longer. */
+static clv_status dots(state *s, const double *x, int64_t first, int64_t count, double *sums) {
+    int64_t n = s->plan->n;
+#pragma omp parallel for num_threads(clv_team(s->plan->threads)) schedule(static) if (n >= WORTH_THREADS)
+    for (int64_t q = s->held.first; q < s->held.last; q++) {
+        for (int64_t c = 0; c < count; c++) {
+            const double *y = s->v + (first + c) * n + q * s->chunk;
+            s->partial[q * count + c] = clv_dot(x + q * s->chunk, y, chunk_length(s, q), 1);
+        }
+    }
+    return add_chunks(s, !(s->shared && s->plan->own_entries), count, sums);
+}
+
+/* The length of a row of V. */
+static clv_status length_of(state *s, int64_t row, double *out) {
+    CLV_TRY(dots(s, s->v + row * s->plan->n, row, 1, out));
+    *out = sqrt(*out);
+    return CLV_OK;
+}
+
+/* The entries that are held: from *first on, so many. */
+static int held_entries(const state *s, int64_t *first) {
+    int64_t n = s->plan->n, last = s->held.last * s->chunk < n ? s->held.last * s->chunk : n;
+    *first = s->held.first * s->chunk;
+    return last > *first ? (int)(last - *first) : 0;
 }
 
 static void scale(const state *s, double *x, double factor) {
-    cblas_dscal((int)s->plan->n, factor, x, 1);
+    int64_t first;
+    int count = held_entries(s, &first);
+    cblas_dscal(count, factor, x + first, 1);
+}
+
+/* x += factor y. */
+static void add(const state *s, double factor, const double *y, double *x) {
+    int64_t first;
+    int count = held_entries(s, &first);
+    cblas_daxpy(count, factor, y + first, 1, x + first, 1);
 }
 
 static void random_vector(state *s, double *x) {
@@ -162,37 +211,49 @@ static clv_status look(const state *s) {
 }
 
 /* A random unit vector into row `at` of V, orthogonal to the rows before. */
-static void random_direction(state *s, int64_t at) {
-    double *x = s->v + at * s->plan->n;
+static clv_status random_direction(state *s, int64_t at) {
+    double *x = s->v + at * s->plan->n, length;
     random_vector(s, x);
     for (int pass = 0; pass < 3; pass++) {
-        scale(s, x, 1 / length_of(s, x));
-        project_out(s, at, x, 1);
+        CLV_TRY(length_of(s, at, &length));
+        scale(s, x, 1 / length);
+        CLV_TRY(project_out(s, at, x));
     }
-    scale(s, x, 1 / length_of(s, x));
+    CLV_TRY(length_of(s, at, &length));
+    scale(s, x, 1 / length);
+    return CLV_OK;
+}
+
+/* Vector c of the block less its part on those before it, twice over; its length before and after. */
+static clv_status project_in_block(state *s, int64_t first, int64_t c, double *before, double *after) {
+    int64_t n = s->plan->n, b = s->plan->block;
+    double *x = s->v + (first + c) * n, *along = s->coefficients;
+    CLV_TRY(dots(s, x, first, c + 1, along));
+    *before = *after = sqrt(along[c]);
+    for (int pass = 0; pass < 2 && c > 0; pass++) {
+        for (int64_t d = 0; d < c; d++) {
+            add(s, -along[d], s->v + (first + d) * n, x);
+            s->left[c * b + d] += along[d];
+        }
+        CLV_TRY(pass == 0 ? dots(s, x, first, c, along) : length_of(s, first + c, after));
+    }
+    return CLV_OK;
 }
 
 /* The block in the rows from `first` on, orthogonal to those before, becomes orthonormal; left[c][d] is the part of
  * its vector c on the new vector d. A vector of which no more than `least[c]` remains gives way to a random one. */
 static clv_status orthonormalize(state *s, int64_t first, const double *least) {
-    int64_t n = s->plan->n, b = s->plan->block;
+    int64_t b = s->plan->block;
     memset(s->left, 0, (size_t)(b * b) * sizeof *s->left);
     for (int64_t c = 0; c < b; c++) {
-        double *x = s->v + (first + c) * n;
-        double before = length_of(s, x);
+        double before, length;
         CLV_TRY(look(s));
-        for (int64_t d = 0; d < 2 * c; d++) { /* twice each */
-            const double *y = s->v + (first + d % c) * n;
-            double along = dot(s, x, y);
-            cblas_daxpy((int)n, -along, y, 1, x, 1);
-            s->left[c * b + d % c] += along;
-        }
-        double length = length_of(s, x);
+        CLV_TRY(project_in_block(s, first, c, &before, &length));
         if (length > fmax(DEPENDENT * before, least ? least[c] : 0)) {
-            scale(s, x, 1 / length);
+            scale(s, s->v + (first + c) * s->plan->n, 1 / length);
             s->left[c * b + c] = length;
         } else {
-            random_direction(s, first + c);
+            CLV_TRY(random_direction(s, first + c));
         }
     }
     return CLV_OK;
@@ -212,28 +273,18 @@ static void add_to_t(state *s) {
     }
 }
 
-/* The block made orthogonal to V, twice over; its coefficients go to T. Ranks share that where it takes long. */
+/* The block made orthogonal to V, twice over; its coefficients go to T. */
 static clv_status project_twice(state *s, double *next) {
-    enum { WORTH_RANKS = 1 << 22 };
-    clv_context *ctx = s->plan->ctx;
-    int64_t b = s->plan->block, n = s->plan->n;
-    bool shared = clv_is_shared(ctx) && s->size * b * n >= WORTH_RANKS;
-    size_t bytes = (size_t)(s->size * b) * sizeof *s->partial;
-    span own = all_chunks(s);
-    if (shared) {
-        clv_share(ctx, s->chunks, &own.first, &own.last);
-    }
+    int64_t b = s->plan->block;
     for (int pass = 0; pass < 2; pass++) {
-        if (clv_worked(ctx, n * b)) {
-            return clv_stop_failure(ctx, "computing eigenvalues");
+        if (clv_worked(s->plan->ctx, s->plan->n * b)) {
+            return clv_stop_failure(s->plan->ctx, "computing eigenvalues");
         }
-        expand_in(s, own, s->size, next, b);
-        CLV_TRY(shared ? clv_gather_items(ctx, CLV_OK, s->partial, bytes, s->chunks, 1) : CLV_OK);
-        add_chunks(s, s->size, b);
-        subtract_in(s, own, s->size, next, b);
+        CLV_TRY(expand(s, s->size, next, b));
+        subtract(s, s->size, next, b);
         add_to_t(s);
     }
-    return shared ? clv_gather_columns(ctx, CLV_OK, next, b, n, s->chunk, 0, n) : CLV_OK;
+    return complete(s, next, b);
 }
 
 /* Products of Q, made into the next block, in the rows of V after Q. */
@@ -246,7 +297,8 @@ static clv_status step(state *s) {
     }
     CLV_TRY(plan->apply(plan->user, next - b * n, b, next));
     for (int64_t c = 0; c < b; c++) {
-        s->values[c] = NOTHING_NEW * length_of(s, next + c * n); /* free until the next Ritz values */
+        CLV_TRY(length_of(s, s->size + c, &s->values[c])); /* free until the next Ritz values */
+        s->values[c] *= NOTHING_NEW;
     }
     if (!isfinite(clv_sum(s->values, b, 1))) {
         return clv_fail(plan->ctx, CLV_ENUMERIC, "the operator of %lld rows gives a product that is not finite",
@@ -294,12 +346,12 @@ static bool is_converged(const state *s) {
     return true;
 }
 
-/* The first `keep` rows of V become the best Ritz vectors, and T their diagonal matrix. */
+/* The first `keep` rows of V become the best Ritz vectors, own entries alone, and T their diagonal matrix. */
 static void compress(state *s, int64_t keep) {
     int64_t n = s->plan->n, stride = s->plan->basis;
     const double *best = s->ritz + (s->size - keep) * s->size; /* ascending: the largest is the last */
 #pragma omp parallel for num_threads(clv_team(s->plan->threads)) schedule(static)
-    for (int64_t q = 0; q < s->chunks; q++) {
+    for (int64_t q = s->own.first; q < s->own.last; q++) {
         int64_t at = q * s->chunk, length = chunk_length(s, q);
         double *rotated = s->scratch + omp_get_thread_num() * stride * s->chunk;
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)keep, (int)length, (int)s->size, 1.0, best,
@@ -333,10 +385,10 @@ static clv_status begin(state *s, const double *vectors) {
             memset(x, 0, (size_t)n * sizeof *x);
         }
         for (int64_t g = 0; g < plan->guessed; g++) {
-            cblas_daxpy((int)n, clv_rng_normal(&s->rng), vectors + (first + g) * n, 1, x, 1);
+            add(s, clv_rng_normal(&s->rng), vectors + (first + g) * n, x);
         }
-        project_out(s, first, x, 1);
-        project_out(s, first, x, 1);
+        CLV_TRY(project_out(s, first, x));
+        CLV_TRY(project_out(s, first, x));
     }
     s->size = first + plan->block;
     return orthonormalize(s, first, NULL);
@@ -361,7 +413,7 @@ static clv_status begin_check(state *s) {
     compress(s, count);
     for (int64_t c = 0; c < s->plan->block; c++) {
         CLV_TRY(look(s));
-        random_direction(s, count + c);
+        CLV_TRY(random_direction(s, count + c));
     }
     s->size = count + s->plan->block;
     return CLV_OK;
@@ -420,6 +472,7 @@ static clv_status solve(state *s, double *values, double *vectors, double *lowes
         *lowest = value_of(s, s->size - 1) - residual_of(s, s->size - 1);
     }
     compress(s, count);
+    CLV_TRY(make_whole(s, s->v, count));
     memcpy(vectors, s->v, (size_t)(count * n) * sizeof *vectors);
     return CLV_OK;
 }

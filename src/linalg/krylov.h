@@ -21,6 +21,8 @@ typedef struct clv_krylov {
     double top;            /* that eigenvalue */
     int64_t guessed;       /* the ones after those are guesses */
     clv_block_operator apply;
+    bool own_entries; /* of several ranks each has the entries of x of its share alone, of blocks of
+                         clv_krylov_chunk(n), and gives those of y */
     /* How a residual (or a difference of values) at an eigenvalue compares with what is allowed: at most 1 is good. */
     double (*excess)(void *user, double value, double residual);
     void *user;
@@ -31,6 +33,8 @@ typedef struct clv_krylov {
 /* values (count, the largest first), unit vectors (count x n). Without convergence in time these are the best there
  * are. `lowest`, unless NULL, is an estimate from below of the least eigenvalue. */
 clv_status clv_krylov_solve(const clv_krylov *plan, double *values, double *vectors, double *lowest, bool *converged);
+/* Entries that are summed up together, and that ranks share as a whole. */
+int64_t clv_krylov_chunk(int64_t n);
 /* Bytes that it holds at most, beside values and vectors. */
 size_t clv_krylov_memory(const clv_krylov *plan);
 

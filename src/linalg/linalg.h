@@ -55,6 +55,9 @@ void clv_free_texts(clv_context *ctx, char **texts, int64_t count); /* takes NUL
 clv_status clv_data_check_finite(const clv_data *data);
 /* Refuse a value that is not finite or larger than `most` in magnitude, naming its place in `name`. */
 clv_status clv_matrix_check(clv_context *ctx, const char *name, const clv_matrix *m, double most);
+/* The same for the rows first .. last - 1. */
+clv_status clv_matrix_check_rows(clv_context *ctx, const char *name, const clv_matrix *m, double most, int64_t first,
+                                 int64_t last);
 
 static inline bool clv_is_sparse(const clv_matrix *m) {
     return m->start != NULL;

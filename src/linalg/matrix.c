@@ -349,14 +349,24 @@ static clv_status refuse_value(clv_context *ctx, const char *name, const clv_mat
                                  : "-inf");
 }
 
-clv_status clv_matrix_check(clv_context *ctx, const char *name, const clv_matrix *m, double most) {
-    int64_t count = stored_count(m);
-    for (int64_t at = 0; at < count; at++) {
+static clv_status check_stored(clv_context *ctx, const char *name, const clv_matrix *m, double most, int64_t from,
+                               int64_t to) {
+    for (int64_t at = from; at < to; at++) {
         if (!(fabs(clv_stored(m, at)) <= most)) {
             return refuse_value(ctx, name, m, at, most);
         }
     }
     return CLV_OK;
+}
+
+clv_status clv_matrix_check(clv_context *ctx, const char *name, const clv_matrix *m, double most) {
+    return check_stored(ctx, name, m, most, 0, stored_count(m));
+}
+
+clv_status clv_matrix_check_rows(clv_context *ctx, const char *name, const clv_matrix *m, double most, int64_t first,
+                                 int64_t last) {
+    return check_stored(ctx, name, m, most, clv_is_sparse(m) ? m->start[first] : first * m->cols,
+                        clv_is_sparse(m) ? m->start[last] : last * m->cols);
 }
 
 clv_status clv_data_check_finite(const clv_data *data) {

@@ -56,29 +56,49 @@ typedef struct normalized {
     double tol;
     double *root;                 /* n: degree^-1/2, 0 for degree 0 */
     double *now, *before, *image; /* work for a block of vectors each */
+    clv_halo halo;                /* of ranks that compute products of their own objects, */
+    int64_t first, last;          /* which are these; else all */
     int degree;                   /* of the filter; 1: M itself */
     double center, half;          /* of the interval that goes to [-1, 1] */
 } normalized;
 
 /* --- products --- */
 
-/* y = D^-1/2 x; x and y may be the same. */
-static void scale(const normalized *m, const double *x, int64_t count, double *y) {
+/* y = D^-1/2 x for objects first .. last - 1; x and y may be the same. */
+static void scale(const normalized *m, const double *x, int64_t count, int64_t first, int64_t last, double *y) {
     int64_t n = m->problem->n;
 #pragma omp parallel for num_threads(clv_team(m->threads)) collapse(2) if (count * n >= WORTH_THREADS)
     for (int64_t c = 0; c < count; c++) {
-        for (int64_t i = 0; i < n; i++) {
+        for (int64_t i = first; i < last; i++) {
             y[c * n + i] = m->root[i] * x[c * n + i];
         }
     }
 }
 
+/* y = W x; by ranks that share a graph, for own objects, and x need not have more of them either. */
+static clv_status product(const normalized *m, double *x, int64_t count, double *y) {
+    if (!m->halo.a) {
+        return clv_affinity_apply(m->problem->affinity, x, count, y, m->threads);
+    }
+    CLV_TRY(clv_halo_exchange(&m->halo, x, count));
+    return clv_halo_apply(&m->halo, x, count, y, m->threads);
+}
+
 /* y = M x. */
+static clv_status multiply_whole(void *user, const double *x, int64_t count, double *y) {
+    const normalized *m = user;
+    scale(m, x, count, 0, m->problem->n, m->now);
+    CLV_TRY(clv_affinity_apply(m->problem->affinity, m->now, count, y, m->threads));
+    scale(m, y, count, 0, m->problem->n, y);
+    return CLV_OK;
+}
+
+/* The same for own objects. */
 static clv_status multiply(void *user, const double *x, int64_t count, double *y) {
     const normalized *m = user;
-    scale(m, x, count, m->now);
-    CLV_TRY(clv_affinity_apply(m->problem->affinity, m->now, count, y, m->threads));
-    scale(m, y, count, y);
+    scale(m, x, count, m->first, m->last, m->now);
+    CLV_TRY(product(m, m->now, count, y));
+    scale(m, y, count, m->first, m->last, y);
     return CLV_OK;
 }
 
@@ -90,10 +110,10 @@ static clv_status filter_step(normalized *m, int64_t count, bool first) {
     if (clv_worked(m->problem->ctx, n * count)) {
         return clv_stop_failure(m->problem->ctx, "computing eigenvalues");
     }
-    CLV_TRY(clv_affinity_apply(m->problem->affinity, m->now, count, m->image, m->threads));
+    CLV_TRY(product(m, m->now, count, m->image));
 #pragma omp parallel for num_threads(clv_team(m->threads)) collapse(2) if (count * n >= WORTH_THREADS)
     for (int64_t c = 0; c < count; c++) {
-        for (int64_t i = 0; i < n; i++) {
+        for (int64_t i = m->first; i < m->last; i++) {
             int64_t e = c * n + i;
             double image = m->root[i] * m->root[i] * m->image[e] - m->center * m->now[e];
             m->before[e] = factor * image - (first ? 0 : m->before[e]);
@@ -105,17 +125,17 @@ static clv_status filter_step(normalized *m, int64_t count, bool first) {
     return CLV_OK;
 }
 
-/* y = p(M) x. */
+/* y = p(M) x, of own objects. */
 static clv_status multiply_filtered(void *user, const double *x, int64_t count, double *y) {
     normalized *m = user;
     int64_t n = m->problem->n;
-    scale(m, x, count, m->now);
+    scale(m, x, count, m->first, m->last, m->now);
     for (int degree = 0; degree < m->degree; degree++) {
         CLV_TRY(filter_step(m, count, degree == 0));
     }
 #pragma omp parallel for num_threads(clv_team(m->threads)) collapse(2) if (count * n >= WORTH_THREADS)
     for (int64_t c = 0; c < count; c++) {
-        for (int64_t i = 0; i < n; i++) {
+        for (int64_t i = m->first; i < m->last; i++) {
             y[c * n + i] = m->root[i] > 0 ? m->now[c * n + i] / m->root[i] : 0;
         }
     }
@@ -125,7 +145,7 @@ static clv_status multiply_filtered(void *user, const double *x, int64_t count, 
 /* For clv_eigen. */
 static clv_status multiply_one(void *user, const double *x, double *y, int64_t n) {
     const normalized *m = user;
-    CLV_TRY(multiply(user, x, 1, y));
+    CLV_TRY(multiply_whole(user, x, 1, y));
     for (int64_t i = 0; i < n; i++) {
         y[i] = m->root[i] > 0 ? y[i] : OUTSIDE * x[i];
     }
@@ -206,6 +226,7 @@ static clv_krylov plan_for(normalized *m, const clv_spectrum *out, int64_t exact
     plan.support = m->root;
     plan.exact = exact;
     plan.top = 1;
+    plan.own_entries = m->halo.a != NULL;
     plan.apply = multiply;
     plan.excess = error_of;
     plan.user = m;
@@ -305,7 +326,7 @@ static clv_status finish_with(normalized *m, int64_t block, double *images, doub
     int64_t n = out->n, count = out->count;
     for (int64_t c = 0; c < count; c += block) {
         int64_t width = count - c < block ? count - c : block;
-        CLV_TRY(multiply(m, out->vectors + c * n, width, images + c * n));
+        CLV_TRY(multiply_whole(m, out->vectors + c * n, width, images + c * n));
     }
     for (int64_t c = 0; c < count * count; c++) {
         gram[c] = clv_dot(out->vectors + c / count * n, images + c % count * n, n, m->threads);
@@ -346,9 +367,23 @@ static clv_status finish(normalized *m, int64_t block, clv_spectrum *out) {
     return status;
 }
 
+/* On a graph that several ranks have, the objects of this one. */
+static clv_status divide(normalized *m) {
+    const clv_ncut_problem *p = m->problem;
+    int64_t chunk = clv_krylov_chunk(p->n);
+    m->last = p->n;
+    if (clv_halo_suits(p->affinity, chunk)) {
+        CLV_TRY(clv_halo_new(p->affinity, chunk, SPARSE_BLOCK, &m->halo));
+        m->first = m->halo.first;
+        m->last = m->halo.last;
+    }
+    return CLV_OK;
+}
+
 static clv_status solve(normalized *m, clv_spectrum *out) {
     const clv_ncut_problem *p = m->problem;
     int64_t exact;
+    CLV_TRY(divide(m));
     CLV_TRY(give_kernel(p, &exact, out));
     clv_krylov plan = plan_for(m, out, exact);
     m->now = CLV_NEW(p->ctx, double, plan.block * p->n);
@@ -389,6 +424,7 @@ clv_status clv_spectrum_new(const clv_ncut_problem *problem, int64_t count, doub
         status = out->count > 0 ? solve(&m, out) : CLV_OK;
     }
     CLV_FREE_ALL(p->ctx, m.root, m.now, m.before, m.image);
+    clv_halo_free(&m.halo);
     if (status < 0) {
         clv_spectrum_free(out);
     }

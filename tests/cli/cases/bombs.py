@@ -2,7 +2,9 @@
 import gzip
 import json
 import os
+import platform
 import re
+import resource
 import struct
 import subprocess
 import zlib
@@ -131,3 +133,24 @@ def models_of_documents_and_new_data():
     bomb("predict", "r.json", png("p.png", 9000, 9000), "-o", "l.csv")
     bomb("predict", "r.json", mat("m.mat", 100000, 300), "-o", "l.csv")
     check(not os.path.exists("l.csv") and not os.path.exists("y.npy"), "there is no output")
+
+
+@case
+def a_limit_of_the_system():
+    """Where BLAS has no room for its buffers it would try for ever. Kernels of this processor type have no way around
+    them; BLAS must not start threads of its own, whose buffers it wants before anybody is asked."""
+    env = dict(os.environ, OPENBLAS_NUM_THREADS="1", OPENBLAS_CORETYPE="Haswell" if platform.machine() == "x86_64" else "")
+    npy("x.npy", [[float((i * i + f) % 11 + 7 * (i % 5 == f)) for f in range(6)] for i in range(1500)])
+
+    def limited(most, *args):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        return subprocess.run([harness.CLEAVE, *args], env=env, preexec_fn=limit, capture_output=True, timeout=60)
+
+    if limited(2 << 30, "--version").returncode:
+        raise harness.Skip("a sanitizer takes more than any limit")
+    codes = set()
+    for most in range(60 << 20, 420 << 20, 24 << 20):
+        done = limited(most, "symnmf", "x.npy", "-k", "20", "--home", "dense-f64", "--max-iter", "2", "--threads", "2", "-q", "-o", "l.csv")
+        codes.add(done.returncode)
+        check(done.returncode in (0, 71, 127), f"{most} bytes: {done.returncode} {done.stderr}")  # 127: of the loader
+    check({0, 71} <= codes, f"some limits are too low, others are not: {codes}")

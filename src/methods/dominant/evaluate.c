@@ -9,7 +9,7 @@
 
 /* How far a sum of weights may lie from 1. */
 #define SUM_TOLERANCE 1e-9
-/* Of sums of similarities, in units of the objective, and of cosines. */
+/* Of sums of similarities, in units of the objective. */
 #define ROUNDING (16 * DBL_EPSILON)
 /* So many objects left over are compared with each other, a column each. */
 enum { FEW_LEFT = 4096 };
@@ -102,15 +102,12 @@ static clv_status check_pass(const clv_peeling *p, const clv_dominant_set *set, 
 /* What rounding may leave of a similarity of 0 to object i: of products of factors, of cosines, and where a diagonal is
  * taken off. */
 static clv_status rounding_at(const clv_peeling *p, int64_t i, double *out) {
-    clv_affinity_info info;
     clv_matrix factor;
-    double own;
-    clv_affinity_describe(p->affinity, &info);
+    double own, rounding = clv_dominant_rounding(p->affinity);
     CLV_TRY(clv_affinity_entry(p->affinity, i, i, &own));
     bool product = clv_affinity_factor(p->affinity, &factor);
-    *out = product                            ? DBL_EPSILON * (double)(factor.cols + 4) * fmax(p->largest, own)
-           : info.kind == CLV_AFFINITY_COSINE ? ROUNDING
-                                              : 4 * DBL_EPSILON * fabs(own);
+    *out = product ? DBL_EPSILON * (double)(factor.cols + 4) * fmax(p->largest, own)
+                   : fmax(rounding, 4 * DBL_EPSILON * fabs(own));
     return CLV_OK;
 }
 

@@ -70,8 +70,7 @@ static void restart_calls(int number) {
 }
 
 void cli_reading_begin(const cli_app *app, int64_t memory) {
-    enum { BUFFERS = 1 << 20 }; /* which every reader may have */
-    clv_context_set_memory_limit(app->ctx, BUFFERS + (memory > 0 ? (size_t)memory : cli_budget(0) / 2 * 3));
+    clv_context_set_memory_limit(app->ctx, memory > 0 ? (size_t)memory : cli_budget(0) / 2 * 3);
 }
 
 void cli_reading_end(const cli_app *app) {

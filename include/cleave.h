@@ -148,8 +148,8 @@ CLV_API double clv_context_spent(clv_context *ctx);
 /* Bytes now held, and the most that were ever held, by everything made in this context. */
 CLV_API void clv_context_memory(const clv_context *ctx, size_t *now, size_t *peak);
 
-/* What would make that more than so many bytes fails with CLV_ENOMEM and a sentence, reading of a file whose header
- * claims too much included. 0, the default: no limit. */
+/* What would make that more than so many bytes, and 1 MiB for buffers, fails with CLV_ENOMEM and a sentence, reading of
+ * a file whose header claims too much included. 0, the default: no limit. */
 CLV_API void clv_context_set_memory_limit(clv_context *ctx, size_t bytes);
 
 /* --- several processes: the same program on the same input, each with a share of the work (docs/mpi.md) ---

@@ -303,11 +303,14 @@ clv_status clv_affinity_rough_sums(const clv_affinity *a, const int32_t *labels,
     return CALL(a, rough_sums, labels, k, y, threads_for(a, (double)a->info.nonzeros, threads));
 }
 
-/* Sums by a factor have the rounding of the similarities of objects to themselves, also where these are taken off: what
- * is as small beside them is nothing. Below 0 where that cannot be. */
+/* Sums by a factor have the rounding of the similarities of objects to themselves, also where these are taken off, and
+ * 1 + cos that of a cosine: what is as small beside them is nothing. Below 0 where that cannot be. */
 static double rounding_of_sums(const clv_affinity *a) {
     clv_matrix factor;
     double own = 0;
+    if (a->zero_diagonal && a->info.kind == CLV_AFFINITY_COSINE) {
+        return ROUNDED_AWAY;
+    }
     if (!a->zero_diagonal || !clv_affinity_factor(a, &factor)) {
         return -1;
     }

@@ -330,8 +330,10 @@ void clv_context_set_memory_limit(clv_context *ctx, size_t bytes) {
 }
 
 clv_status clv_memory_fits(clv_context *ctx, int64_t bytes) {
+    enum { BUFFERS = 1 << 20 }; /* which every reader may have, however small the limit */
     size_t limit = atomic_load(&ctx->limit), held = atomic_load(&ctx->held);
-    bool fits = limit == 0 || (held < limit && (size_t)bytes <= limit - held);
+    size_t most = limit < SIZE_MAX - BUFFERS ? limit + BUFFERS : SIZE_MAX;
+    bool fits = limit == 0 || (held < most && (size_t)bytes <= most - held);
     return fits ? CLV_OK
                 : clv_fail(ctx, CLV_ENOMEM,
                            "%lld bytes more than the %zu held would be over the budget of %zu (--memory)",

@@ -92,8 +92,10 @@ bool clv_is_odd_number(const clv_token *field) {
             return false;
         }
         for (size_t m = 0; m < CLV_COUNT(marks) && length == 0; m++) {
-            size_t whole = strlen(marks[m]);
-            length = whole <= field->size - at && memcmp(field->text + at, marks[m], whole) == 0 ? whole : 0;
+            if (field->text[at] == marks[m][0]) { /* which is rare */
+                size_t whole = strlen(marks[m]);
+                length = whole <= field->size - at && memcmp(field->text + at, marks[m], whole) == 0 ? whole : 0;
+            }
         }
         if (length == 0) {
             plain[size++] = field->text[at];

@@ -31,6 +31,9 @@ int clv_field_compare(const clv_token *a, const clv_token *b) {
 }
 
 bool clv_field_equals(const clv_token *a, const char *text, bool ignore_case) {
+    if (!ignore_case && (a->size == 0 || a->text[0] != text[0])) { /* most differ at once */
+        return a->size == 0 && text[0] == '\0';
+    }
     clv_token other = {text, strlen(text), false};
     if (ignore_case) {
         return a->size == other.size && clv_same_letters(a->text, text, a->size);

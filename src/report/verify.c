@@ -209,7 +209,8 @@ static bool affinity_agrees(const clv_claim *claim, const clv_affinity_info *fou
 /* --- the numbers --- */
 
 /* What may differ: by rounding between two evaluations, in absolute terms or in units of the objective. An evaluation
- * whose numbers keep fewer digits says so by a field "rounding", one whose certificate does by "gap_rounding". */
+ * whose numbers keep fewer digits says so by a field "rounding", one whose certificate does by "gap_rounding", and one
+ * whose tolerance, a share of another number, does by "tolerance_rounding". */
 typedef struct allowance {
     double objective, certificate, tolerance;
     double undecided; /* so near to the tolerance rounding decides whether the certificate holds */
@@ -223,7 +224,8 @@ static allowance allowed(const clv_method *method, const clv_result *found) {
     return (allowance){
         .objective = least + rounding,
         .certificate = RELATIVE * far + gap,
-        .tolerance = method->relative ? 10 * RELATIVE * fabs(found->certificate.tolerance) + DBL_EPSILON * unit : 0,
+        .tolerance = (method->relative ? 10 * RELATIVE * fabs(found->certificate.tolerance) + DBL_EPSILON * unit : 0) +
+                     clv_result_real(found, "tolerance_rounding", 0),
         .undecided = UNDECIDED_PER_CLUSTER * fmax((double)found->k, 1) * unit + gap};
 }
 

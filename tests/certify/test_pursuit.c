@@ -317,6 +317,41 @@ static void test_affinity(void **state) {
     clv_result_free(found);
 }
 
+/* The warning about the length of the objects, after an iteration or two, or NULL. */
+static void check_advice(clv_context *ctx, double length, double lambda, const char *expected) {
+    double points[N * D];
+    const clv_matrix view = {N, D, CLV_F64, points, NULL, NULL};
+    clv_pursuit_options options = defaults();
+    clv_result *result;
+    bool found = false;
+    draw(points, N, D, 7);
+    for (int64_t i = 0; i < N; i++) {
+        double norm = sqrt(clv_dot(points + i * D, points + i * D, D, 1));
+        for (int64_t f = 0; f < D; f++) {
+            points[i * D + f] *= length / norm;
+        }
+    }
+    options.lambda = lambda;
+    options.control.max_iter = 2;
+    options.control.tol = 1e-12;
+    assert_int_equal(clv_pursuit(ctx, &(clv_input){.points = &view}, &options, &result), CLV_OK);
+    assert_false(result->certificate.holds);
+    const clv_field *warnings = clv_result_field(result, "warnings");
+    for (int64_t w = 0; warnings && w < warnings->count; w++) {
+        bool is_it = strstr(warnings->texts[w], "squared length") != NULL;
+        assert_true(!is_it || (expected && strstr(warnings->texts[w], expected)));
+        found = found || is_it;
+    }
+    assert_int_equal(found, expected != NULL);
+    clv_result_free(result);
+}
+
+static void test_long_objects(void **state) {
+    check_advice(*state, 100, 20, "try --scale unit-rows");
+    check_advice(*state, 1, 0.01, "try a larger --lambda");
+    check_advice(*state, 1, 1.1, NULL); /* what the first advice leads to */
+}
+
 static void test_refusals(void **state) {
     clv_context *ctx = *state;
     double points[N * D];
@@ -382,6 +417,7 @@ int main(void) {
         CASE(test_any_unit),
         CASE(test_threads_do_not_matter),
         CASE(test_affinity),
+        CASE(test_long_objects),
         CASE(test_refusals),
         CASE(test_degenerate_points),
     };

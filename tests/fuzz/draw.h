@@ -18,16 +18,16 @@ static inline unsigned fuzz_next(fuzz_bytes *from) {
     return *from->at++;
 }
 
-/* Mostly small numbers with equal ones among them, now and then one of another scale. */
-static inline double fuzz_number(fuzz_bytes *from) {
+/* Small numbers with equal ones among them; where they are `wide`, now and then one of another scale. */
+static inline double fuzz_number(fuzz_bytes *from, bool wide) {
     static const double scales[] = {1, 1, 1, 1, 1, 1e-8, 1e8, 1e30};
     unsigned byte = fuzz_next(from);
-    return ((double)(byte & 31) - 12) / 4 * scales[byte >> 5];
+    return ((double)(byte & 31) - 12) / 4 * (wide ? scales[byte >> 5] : 1);
 }
 
 /* For clv_context_set_interrupt, with a count of the questions so far: whatever the numbers are, it ends. */
 static inline int fuzz_has_asked_enough(void *polls) {
-    enum { MOST_POLLS = 3000 };
+    enum { MOST_POLLS = 1000 };
     return ++*(int *)polls > MOST_POLLS;
 }
 

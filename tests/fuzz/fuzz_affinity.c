@@ -133,8 +133,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     bool given = how.kind == CLV_AFFINITY_PRECOMPUTED;
     int64_t n = 3 + fuzz_next(&from) % (MOST_N - 2), cols = given ? n : 1 + fuzz_next(&from) % MOST_P;
     for (int64_t i = 0; i < n * cols; i++) {
-        values[i] =
-            given && i / n > i % n ? values[i % n * n + i / n] : fuzz_number(&from); /* symmetric where it must be */
+        values[i] = given && i / n > i % n ? values[i % n * n + i / n]
+                                           : fuzz_number(&from, true); /* symmetric where it must be */
     }
     const clv_matrix points = {.rows = n, .cols = cols, .values = values};
     clv_status planned = clv_affinity_plan(ctx, &points, &how, &info);

@@ -196,20 +196,24 @@ static void blocks_are_aligned_and_counted(void **state) {
 }
 
 static void limits_hold(void **state) {
+    enum { BUFFERS = 1 << 20 };
     clv_context *ctx = new_context();
     (void)state;
     clv_context_set_memory_limit(ctx, 1000);
-    char *first = clv_alloc(ctx, 600, 1);
+    char *first = clv_alloc(ctx, BUFFERS + 600, 1);
     assert_non_null(first);
     assert_null(clv_alloc(ctx, 401, 1));
-    assert_non_null(strstr(clv_message(ctx), "401 bytes more than the 600 held"));
+    assert_non_null(strstr(clv_message(ctx), "401 bytes more than the 1049176 held"));
+    assert_non_null(strstr(clv_message(ctx), "the budget of 1000 ")); /* as it was given */
     assert_int_equal(clv_memory_fits(ctx, 401), CLV_ENOMEM);
     assert_int_equal(clv_memory_fits(ctx, 400), CLV_OK);
-    assert_null(clv_resize(ctx, first, 601, 1)); /* both are held for a moment */
-    clv_context_set_memory_limit(ctx, 500);      /* less than is held */
+    assert_null(clv_resize(ctx, first, BUFFERS + 601, 1)); /* both are held for a moment */
+    clv_context_set_memory_limit(ctx, 500);                /* less than is held */
     assert_null(clv_alloc(ctx, 1, 1));
+    clv_context_set_memory_limit(ctx, SIZE_MAX);
+    assert_int_equal(clv_memory_fits(ctx, INT64_MAX), CLV_OK);
     clv_context_set_memory_limit(ctx, 0);
-    first = clv_resize(ctx, first, 5000, 1);
+    first = clv_resize(ctx, first, 2 * BUFFERS, 1);
     assert_non_null(first);
     clv_free(ctx, first);
     end_context(ctx);

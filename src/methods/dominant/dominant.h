@@ -279,6 +279,9 @@ clv_status clv_peel_vertex(clv_peeling *p);
 clv_status clv_peel_room(clv_peeling *p, int64_t more);
 /* Where the first cluster starts by default: the object with the largest sum of similarities. */
 clv_status clv_peel_first(clv_peeling *p, clv_seed *out);
+/* What rounding may leave of a mean of similarities of 0: nothing where they are given, or 0 by themselves; of cosines
+ * it is a little. */
+double clv_dominant_rounding(const clv_affinity *a);
 /* multistart.c: one pass. */
 clv_status clv_peel_pass(clv_peeling *p);
 double clv_dominant_cutoff(const clv_dominant_options *options, int64_t active);

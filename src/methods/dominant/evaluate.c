@@ -9,6 +9,8 @@
 
 /* How far a sum of weights may lie from 1. */
 #define SUM_TOLERANCE 1e-9
+/* Of sums of similarities, in units of the objective. */
+#define ROUNDING (16 * DBL_EPSILON)
 /* So many objects left over are compared with each other, a column each. */
 enum { FEW_LEFT = 4096 };
 
@@ -65,8 +67,10 @@ static void measure(const clv_peeling *p, const double *r, clv_dominant_set *set
 
 /* A search that is not cut short never ends with less than the options ask for; of one that is, the first cluster is
  * kept as it was by then. */
-static clv_status check_size(const clv_peeling *p, const clv_dominant_set *set, int64_t c) {
-    double least = p->options->min_cohesiveness * (1 - SUM_TOLERANCE);
+static clv_status check_size(const clv_peeling *p, const clv_dominant_set *set, const clv_cluster *clusters,
+                             int64_t c) {
+    double rounding = ROUNDING * fabs(clv_dominant_objective(clusters, c)); /* which may be all that x'Ax is */
+    double least = p->options->min_cohesiveness * (1 - SUM_TOLERANCE) - rounding;
     bool kept = c == 0 && p->stop != CLV_CONVERGED && p->stop != CLV_STALLED;
     if (!kept && (set->about.size < p->options->min_size || !(set->about.similarity >= least))) {
         return clv_fail(p->ctx, CLV_EDATA, "cluster %lld has %lld members and x'Ax = %g, less than the options ask for",
@@ -95,14 +99,15 @@ static clv_status check_pass(const clv_peeling *p, const clv_dominant_set *set, 
     return CLV_OK;
 }
 
-/* What rounding may leave of a similarity of 0 to object i: of products of factors, and where a diagonal is taken off.
- */
+/* What rounding may leave of a similarity of 0 to object i: of products of factors, of cosines, and where a diagonal is
+ * taken off. */
 static clv_status rounding_at(const clv_peeling *p, int64_t i, double *out) {
     clv_matrix factor;
-    double own;
+    double own, rounding = clv_dominant_rounding(p->affinity);
     CLV_TRY(clv_affinity_entry(p->affinity, i, i, &own));
     bool product = clv_affinity_factor(p->affinity, &factor);
-    *out = DBL_EPSILON * (product ? (double)(factor.cols + 4) * fmax(p->largest, own) : 4 * fabs(own));
+    *out = product ? DBL_EPSILON * (double)(factor.cols + 4) * fmax(p->largest, own)
+                   : fmax(rounding, 4 * DBL_EPSILON * fabs(own));
     return CLV_OK;
 }
 
@@ -160,7 +165,7 @@ static clv_status replay(clv_peeling *p, const clv_matrix *membership, const int
         measure(p, p->work, set);
         clusters[c] = set->about;
         clusters[c].pass = pass ? pass[c] : c;
-        CLV_TRY(check_size(p, set, c));
+        CLV_TRY(check_size(p, set, clusters, c));
         CLV_TRY(check_pass(p, set, clusters, c, first));
         CLV_TRY(clv_peel_label(p, set, (int32_t)c));
         if (!pass || c + 1 == k || pass[c + 1] != pass[c]) {
@@ -298,6 +303,7 @@ static clv_status judge(const clv_peeling *p, const clv_result *answer, const cl
     worst = settle_tie(answer, clusters, tol, worst, objective);
     clv_result_claim(found, &clv_dominant_method, objective, worst.value, worst.tolerance);
     CLV_TRY(clv_result_put_integer(found, "certified", 1));
+    CLV_TRY(clv_result_put_real(found, "tolerance_rounding", tol * ROUNDING * fabs(objective)));
     return clv_dominant_table(found, clusters, answer->k, false);
 }
 

@@ -6,6 +6,7 @@
  * sums are those to 256 active objects drawn anew for each cluster. */
 #include "methods/dominant/dominant.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,12 @@ enum { SAMPLE = 256, EXACT_OBJECTS = 4096 };
 #define TIE 1e-12
 /* Streams of random numbers: those below belong to the restarts of the driver. */
 enum { SAMPLE_STREAM = 1 << 30 };
+
+double clv_dominant_rounding(const clv_affinity *a) {
+    clv_affinity_info info;
+    clv_affinity_describe(a, &info);
+    return info.kind == CLV_AFFINITY_COSINE ? 16 * DBL_EPSILON : 0;
+}
 
 double clv_dominant_cutoff(const clv_dominant_options *options, int64_t active) {
     if (!isnan(options->cutoff)) {
@@ -259,8 +266,8 @@ bool clv_peel_accepts(const clv_peeling *p, const clv_dominant_set *set) {
     if (p->count == 0 && cut && set->about.size > 0) {
         return true;
     }
-    return set->about.similarity > 0 && set->about.size > 0 && set->about.size >= p->options->min_size &&
-           set->about.similarity >= p->options->min_cohesiveness;
+    return set->about.similarity > clv_dominant_rounding(p->affinity) && set->about.size > 0 &&
+           set->about.size >= p->options->min_size && set->about.similarity >= p->options->min_cohesiveness;
 }
 
 clv_status clv_peel_room(clv_peeling *p, int64_t more) {

@@ -22,6 +22,7 @@
 #define MOMENT (INT64_C(1) << 28)
 /* A value that is carried along keeps so many digits, or is computed again from the objects. */
 #define DIGITS 1e-8
+#define DIGITS_OF_FLOATS 1e-3
 
 /* --- snapshots --- */
 
@@ -196,11 +197,14 @@ static clv_status look_closely(clv_kpalm_state *s, bool wanted, bool all, clv_it
 }
 
 /* Whether little is left of the digits of a value that was not summed over the objects: it is a difference of sums of
- * squares (decrease.c), and centers are rounded as coordinates are, which may be far from the origin. */
+ * squares (decrease.c), centers are rounded as coordinates are, which may be far from the origin, and weights of
+ * several centers are floats. */
 static bool is_cancelled(const clv_kpalm_state *s) {
     const clv_kpalm_problem *p = s->problem;
     double rounding = DBL_EPSILON * p->mass * p->length * p->frame.reach * p->frame.unit; /* of centers */
-    return !p->euclidean && clv_sigma_rounding(p) + rounding > DIGITS * s->value;
+    double of_weights = s->soft > 0 ? (double)FLT_EPSILON * p->spread : 0;
+    bool lost = clv_sigma_rounding(p) + rounding > DIGITS * s->value || of_weights > DIGITS_OF_FLOATS * s->value;
+    return !p->euclidean && lost;
 }
 
 /* Of exact values alone; not where all of it may be rounding. */

@@ -400,15 +400,15 @@ static int64_t regions_next(const clv_local *l) {
 }
 
 clv_status clv_local_round(clv_local *l, clv_rng *rng, int64_t patience, int64_t *fruitless) {
-    int64_t n = l->s->problem->n, until = l->cluster_work + l->region_work + ROUND * n, moved = 0;
+    int64_t n = l->s->problem->n, until = l->cluster_work + l->region_work + ROUND * n, moved = 1;
     double before = l->s->value;
     do {
         int64_t kicks = CLUSTERS + regions_next(l), left = patience < 0 ? kicks : (patience - *fruitless) * at_once(l);
         kicks = kicks < left ? kicks : left;
         CLV_TRY(clv_local_bout(l, rng, kicks, fruitless));
     } while (l->cluster_work + l->region_work < until && !(patience >= 0 && *fruitless >= patience));
-    do {
-        CLV_TRY(l->s->value < before ? clv_local_pass(l, &moved) : CLV_OK);
-    } while (moved > 0);
+    while (moved > 0 && l->s->value < before) {
+        CLV_TRY(clv_local_pass(l, &moved));
+    }
     return CLV_OK;
 }

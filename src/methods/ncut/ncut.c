@@ -314,7 +314,12 @@ static clv_status ncut_resume(void *state, const void *snapshot, clv_iterate *ou
         CLV_TRY(clv_partition_refresh(&run->now));
     }
     begin_phases(run);
-    return show(run, true, out);
+    CLV_TRY(show(run, true, out));
+    if (run->now.problem->options.polish) { /* a descent may have led away from it, to an end that is worse */
+        run->phase = POLISH;
+        out->converged = out->certificate <= CLV_GAIN_TOLERANCE * (double)run->now.problem->k;
+    }
+    return CLV_OK;
 }
 
 /* --- the public functions --- */
@@ -345,6 +350,7 @@ static clv_status drive(clv_ncut_problem *p, const clv_ncut_options *options, cl
     clv_solver solver = {.method = &clv_ncut_method,
                          .extras = {options->solver == CLV_NCUT_FPC ? "h" : NULL},
                          .tolerance = CLV_GAIN_TOLERANCE * (double)p->k,
+                         .rule_on_iterate = options->polish,
                          .problem = p,
                          .create = ncut_create,
                          .destroy = ncut_destroy,

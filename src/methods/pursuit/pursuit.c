@@ -147,6 +147,19 @@ static clv_status warn_of_unexplained(const clv_list *w, clv_result *result) {
                : CLV_OK;
 }
 
+/* Where lambda is far below the squared length of the objects, W has several times k entries, which take long to find.
+ * Objects of length 1 are no answer to a lambda below 1. */
+static clv_status warn_of_length(const job *j, clv_result *result) {
+    double square = j->points.longest * j->points.longest * j->problem.unit,
+           lambda = j->problem.lambda * j->problem.unit;
+    bool small = !result->certificate.holds && !(j->problem.radius > 0) && lambda < square;
+    return small ? clv_result_warn(result,
+                                   "lambda = %.3g is small beside the squared length of the objects, up to %.3g, which "
+                                   "makes the problem hard: try %s",
+                                   lambda, square, lambda >= 1 ? "--scale unit-rows" : "a larger --lambda")
+                 : CLV_OK;
+}
+
 static clv_status fill_result(const job *j, const clv_ks_model *model, clv_result *result) {
     clv_data *weights;
     result->n = j->points.n;
@@ -155,6 +168,7 @@ static clv_status fill_result(const job *j, const clv_ks_model *model, clv_resul
     CLV_TRY(clv_result_take(result, "weights", CLV_FIELD_SPARSE, weights));
     CLV_TRY(clv_result_put_integer(result, "data_passes", (int64_t)(model->passes + 0.5)));
     CLV_TRY(clv_ks_warn_of_crawling(j->problem.options.solver, result));
+    CLV_TRY(warn_of_length(j, result));
     return warn_of_unexplained(&model->w, result);
 }
 

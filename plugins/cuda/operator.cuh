@@ -131,9 +131,13 @@ int in_pieces(clv_cuda_call *call, int64_t count, int64_t unit, double entries_e
 constexpr int64_t LANE_BYTES = 1 << 24, SMALL_COPY = 1 << 20;
 
 inline int make_lanes(clv_cuda_call *call, clv_cuda_operator *a) {
-    for (int i = 0; i < 2 && !a->lane[1]; i++) {
-        CUDA(cudaEventCreateWithFlags(&a->passed[i], cudaEventDisableTiming));
-        CUDA(cudaMallocHost((void **)&a->lane[i], LANE_BYTES));
+    for (int i = 0; i < 2; i++) {
+        if (!a->passed[i]) {
+            CUDA(cudaEventCreateWithFlags(&a->passed[i], cudaEventDisableTiming));
+        }
+        if (!a->lane[i]) {
+            CUDA(cudaMallocHost((void **)&a->lane[i], LANE_BYTES));
+        }
     }
     if (!a->beside) {
         CUDA(cudaStreamCreateWithFlags(&a->beside, cudaStreamNonBlocking));

@@ -8,16 +8,28 @@
 #include <cstring>
 #include <new>
 
+/* For a card that has no code in this plugin, there is no code of this either. */
+__global__ void any_kernel() {
+}
+
 int look(clv_cuda_call *call, clv_cuda_card *out) {
-    int count = 0;
+    int count = 0, driver = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess || count == 0) {
         cudaGetLastError();
-        return fail(call, CLV_CUDA_NO_CARD, "there is none, or no driver for it (%s)",
+        bool without = cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0;
+        return fail(call, CLV_CUDA_NO_CARD, "%s (CUDA says: %s)",
+                    without ? "there is no driver for one" : "the driver finds none",
                     error != cudaSuccess ? cudaGetErrorString(error) : "no device");
     }
     cudaDeviceProp card;
     CUDA(cudaGetDeviceProperties(&card, 0));
+    cudaFuncAttributes code;
+    if (cudaFuncGetAttributes(&code, any_kernel) != cudaSuccess) {
+        cudaGetLastError();
+        return fail(call, CLV_CUDA_NO_CARD, "the plugin was not built for %s, whose compute capability is %d.%d",
+                    card.name, card.major, card.minor);
+    }
     snprintf(out->name, sizeof out->name, "%s", card.name);
     error = cudaMemGetInfo(&out->free, &out->bytes);
     if (error != cudaSuccess) {

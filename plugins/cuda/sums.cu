@@ -49,10 +49,11 @@ int fetch(clv_cuda_call *call, clv_cuda_operator *a, const targets &from, int64_
 /* y of all rows in parts: `run(targets)` each. A row's sums may take half of what is left. */
 template <class F>
 int over_rows(clv_cuda_call *call, clv_cuda_operator *a, int64_t k, double *y, arrival how, F run) {
-    int64_t n = a->of.n, room = (int64_t)((a->limit - a->held) / 3 / ((size_t)k * sizeof *y)) / TILE * TILE;
+    int64_t n = a->of.n;
     if (n < 1 || k < 1) {
         return CLV_CUDA_OK;
     }
+    int64_t room = (int64_t)((a->limit - a->held) / 3 / ((size_t)k * sizeof *y)) / TILE * TILE;
     int64_t step = std::min(tiles_of(n) * TILE, std::max(room, (int64_t)TILE));
     buffer<double> sums;
     TRY(sums.make(call, a, step * k));

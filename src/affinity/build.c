@@ -266,9 +266,14 @@ static clv_status plan_home(clv_context *ctx, const clv_matrix *points, const cl
     *maker = on_card ? &clv_cuda_maker : choose(ctx, points, options, room);
     if (!*maker) {
         bool sparse = options->kind != CLV_AFFINITY_PRECOMPUTED && options->home == CLV_HOME_SPARSE;
+        const char *why =
+            sparse ? ", which has all pairs: --affinity knn and local-knn have near pairs alone"
+            : options->home == CLV_HOME_CUDA
+                ? ": it holds those of kind gaussian, exponential, cosine or distance of dense points with up to 1024 "
+                  "columns, and dense matrices that are given; choose another home"
+                : "";
         return clv_fail(ctx, CLV_EUSAGE, "home = %s cannot hold this %s affinity%s", clv_home_name(options->home),
-                        clv_affinity_kind_name(options->kind),
-                        sparse ? ", which has all pairs: --affinity knn and local-knn have near pairs alone" : "");
+                        clv_affinity_kind_name(options->kind), why);
     }
     *out = plan_of(ctx, *maker, points, options);
     bool given = options->kind == CLV_AFFINITY_PRECOMPUTED;

@@ -526,6 +526,7 @@ bool clv_cuda_pays(clv_context *ctx, const clv_matrix *points, const clv_affinit
     }
     clv_cuda_call call = clv_card_call(ctx, 1);
     size_t room = options->device_memory > 0 ? (size_t)options->device_memory : SIZE_MAX;
+    int64_t padded = (points->cols + 15) / 16 * 16; /* columns of tensor cores, for rows and for columns of tiles */
     return card->look(&call, &found) == CLV_CUDA_OK &&
-           2 * (size_t)clv_panels_bytes(points->rows, points->cols) < (found.free < room ? found.free : room);
+           3 * (size_t)clv_panels_bytes(points->rows, padded) < (found.free / 4 * 3 < room ? found.free / 4 * 3 : room);
 }

@@ -78,10 +78,15 @@ static void look_everywhere(search *s) {
 static bool is_whole(const char *path) {
     ElfW(Ehdr) head = {0};
     struct stat about;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    bool read_all = file >= 0 && fstat(file, &about) == 0 && read(file, &head, sizeof head) == (ssize_t)sizeof head;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait, here and in dlopen */
+    bool there = file >= 0 && fstat(file, &about) == 0;
+    bool odd = there && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
+    bool read_all = there && !odd && read(file, &head, sizeof head) == (ssize_t)sizeof head;
     if (file >= 0) {
         close(file);
+    }
+    if (odd) {
+        return false;
     }
     uint64_t size = read_all ? (uint64_t)about.st_size : 0, table = (uint64_t)head.e_shnum * head.e_shentsize;
     return !read_all || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
@@ -122,7 +127,8 @@ static clv_status open_found(clv_context *ctx, const char *name, int32_t interfa
     CLV_TRY(s->looked.status);
     const char *path = s->found ? s->path.data : s->file.data;
     if (s->found && !is_whole(path)) {
-        return clv_fail(ctx, CLV_EUSAGE, "the plugin %s is cut off: install it again, or %s", path, instead);
+        return clv_fail(ctx, CLV_EUSAGE, "the plugin %s is cut off, or no file: install it again, or %s", path,
+                        instead);
     }
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library) {

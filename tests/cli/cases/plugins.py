@@ -21,13 +21,16 @@ def what_is_no_plugin():
         os.mkdir(name)
         refused(plugin, "cannot be opened")
         os.rmdir(name)
+        os.mkfifo(name)  # which nobody writes to
+        refused(plugin, f"{name} is cut off, or no file: ")
+        os.remove(name)
         for text in ("", "no library\n", "\x7fELF", "\x7fELF" + 200 * "\1"):
             write(name, text)
             refused(plugin, "cannot be opened|is cut off")
         for size in (64, 700, 4096, len(program) // 2, len(program) - 1):
             with open(name, "wb") as file:
                 file.write(program[:size])
-            refused(plugin, f"{name} is cut off: install it again, or ")
+            refused(plugin, f"{name} is cut off, or no file: install it again, or ")
         with open(name, "wb") as file:
             file.write(program)
         refused(plugin, "cannot be opened")

@@ -154,7 +154,7 @@ static clv_status advise_on_one(const clv_advice *advice, const sizes *s) {
     char others[96] = "";
     ways w = other_ways(advice, true);
     if (s->largest < s->objects) {
-        suggest(&w, true, "look at the few for what they are: outliers");
+        suggest(&w, true, "looking at the few for what they are: outliers");
     }
     suggest(&w, w.text[0] == 0, advice->info ? "other similarities" : "other inputs");
     if (small > 0) {

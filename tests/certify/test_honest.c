@@ -239,6 +239,20 @@ static void ksupport_of_equal_columns(void **unused) {
     check_run(&run);
 }
 
+/* Data of 1e50 leave no digit of the dual: the objective, which is never below 0, is all that can be above the least.
+ */
+static void ksupport_of_huge_columns(void **unused) {
+    const honest run = {.method = "ksupport",
+                        .options = {"k", "2", "intercept", "true", "max-iter", "60"},
+                        .rows = 9,
+                        .cols = 2,
+                        .points = {0.33e50, -0.31e50, 0.46e50, 0.53e50, 1.05e50, -0.23e50, 2.41e50, -0.6e50, 2.01e50,
+                                   -0.04e50, 2.21e50, 1.07e50, 4.13e50, -1.09e50, 5.05e50, -2.09e50, 7.9e50, -2.41e50},
+                        .targets = {0, 0, 0, 1, 1, 1, 2, 2, 2}};
+    (void)unused;
+    check_run(&run);
+}
+
 /* The certificates of two clusters differ by little more than rounding: each is nearest to its own. */
 static void dominant_of_nearly_equal_clusters(void **unused) {
     const honest run = {.method = "dominant",
@@ -292,6 +306,7 @@ int main(void) {
         cmocka_unit_test(dominant_of_opposite_vectors),
         cmocka_unit_test(ksupport_with_long_columns),
         cmocka_unit_test(ksupport_of_equal_columns),
+        cmocka_unit_test(ksupport_of_huge_columns),
         cmocka_unit_test(dominant_of_nearly_equal_clusters),
         cmocka_unit_test(ncut_by_landmarks),
     };

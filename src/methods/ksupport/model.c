@@ -53,8 +53,9 @@ static const clv_ks_solver *solver_of(const clv_ks_problem *p) {
     return narrow ? &clv_ks_narrow : solvers[p->options.solver];
 }
 
+/* As a share of the objective, which is never below 0: so it is not further than itself above the least. */
 static double relative(double gap, double value) {
-    return gap > 0 ? gap / fabs(value) : gap;
+    return gap > 0 ? fmin(gap / fabs(value), 1) : gap;
 }
 
 /* --- what a run works with --- */

@@ -22,7 +22,7 @@ enum { MOST_ORDER = 3000, MOST_ENTRIES = 1 << 26, TILE = 192, MOST_CONJUGATE = 5
 
 /* Whether there is room for the matrix of a working set. */
 static bool is_dense(int64_t samples, int64_t working) {
-    return (samples < working ? samples : working) <= MOST_ORDER && samples <= MOST_ENTRIES / working;
+    return (samples < working ? samples : working) <= MOST_ORDER && working * samples <= MOST_ENTRIES;
 }
 
 size_t clv_ks_system_memory(int64_t samples, int64_t working) {

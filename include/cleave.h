@@ -26,7 +26,8 @@
  *     and an affinity is used with the context that it was made in, or refused. Views (clv_matrix) belong to nobody.
  *   - What a function works on (a path, a matrix, labels, options, a method) must be there: NULL is refused with
  *     CLV_EUSAGE where its comment does not allow it. Not checked are the context, the object whose function it is
- *     (the clv_data of clv_data_scale, say), places for results, and whether arrays are as long as they must be.
+ *     (the clv_data of clv_data_scale, say), places for results, and whether arrays are as long as they must be;
+ *     nor anything by functions that return no status.
  *   - Option structs come from their _defaults function, which notes the size that the program was compiled with.
  *     Later versions only append members, so a program keeps working with a library that has more of them.
  *   - Blocks of vectors are row-major, one vector per row: `block[c * n + i]` is entry i of vector c.

@@ -1085,7 +1085,8 @@ typedef enum clv_field_role {
     CLV_STATED   /* reported by the run: nothing is derived from it */
 } clv_field_role;
 
-/* How far a derived number may lie from the recomputed one: `slack` times this. */
+/* How far a derived number may lie from the recomputed one: `slack` times this. An entry of a list besides by what
+ * evaluate gives for it in a list of the same name and "_rounding". */
 typedef enum clv_field_unit {
     CLV_UNIT_ONE,      /* 1 + |number| */
     CLV_UNIT_OWN,      /* |number| */

@@ -296,8 +296,19 @@ static double slack_of(const clv_field_info *info, double number, double objecti
     return info->slack * fabs(unit);
 }
 
+/* What rounding alone may make of the entries of a list, beyond the slack of the field: an evaluation says it by a list
+ * of the same name and "_rounding". NULL: nothing. */
+static const double *rounding_of(const clv_result *found, const clv_field *fresh) {
+    char name[96];
+    int64_t count;
+    snprintf(name, sizeof name, "%s_rounding", fresh->name);
+    const double *rounding = clv_result_reals(found, name, &count);
+    return rounding && count == fresh->count ? rounding : NULL;
+}
+
 static bool entry_agrees(const clv_field_info *info, const clv_field *claimed, const clv_result *answer,
-                         const clv_result *found, const clv_field *fresh, int64_t i, clv_verdict *out) {
+                         const clv_result *found, const clv_field *fresh, int64_t i, double rounding,
+                         clv_verdict *out) {
     char what[96];
     if (claimed->is_list) {
         snprintf(what, sizeof what, "entry %lld of %s", (long long)i + 1, info->name);
@@ -314,7 +325,7 @@ static bool entry_agrees(const clv_field_info *info, const clv_field *claimed, c
     if (isnan(left) && answer->stop == CLV_CANCELLED) {
         return true; /* a cancelled run does not know all of it */
     }
-    return clv_is_within(left, right, slack_of(info, right, found->objective.value)) ||
+    return clv_is_within(left, right, slack_of(info, right, found->objective.value) + rounding) ||
            clv_reject_number(out, what, left, right);
 }
 
@@ -364,8 +375,9 @@ static bool field_agrees(const clv_field_info *info, const clv_result *answer, c
     if (claimed->matrix) {
         return matrix_agrees(info, claimed->matrix, fresh->matrix, found->objective.value, out);
     }
+    const double *rounding = rounding_of(found, fresh);
     for (int64_t i = 0; i < claimed->count; i++) {
-        if (!entry_agrees(info, claimed, answer, found, fresh, i, out)) {
+        if (!entry_agrees(info, claimed, answer, found, fresh, i, rounding ? rounding[i] : 0, out)) {
             return false;
         }
     }

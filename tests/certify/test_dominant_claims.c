@@ -267,13 +267,31 @@ typedef struct trial {
     int symmetrize;
     double least; /* of given similarities */
     double tol;   /* 0: by default */
+    int faint;    /* given similarities are those of faint_blocks */
 } trial;
 
 enum { VERIFIED = 90 };
 
+/* Blocks of 5 objects, each with similarities far below those of the block before; only the first `blocks` of 4 have
+ * any. */
+static clv_data *faint_blocks(clv_context *ctx, int64_t blocks) {
+    enum { BLOCK = 5, FAINT = 20 };
+    static const double similarity[] = {1, 1e-6, 1e-11, 1e-13};
+    clv_data *data;
+    assert_int_equal(clv_data_new_dense(ctx, "similarity", FAINT, FAINT, CLV_F64, &data), CLV_OK);
+    for (int64_t e = 0; e < FAINT * FAINT; e++) {
+        int64_t block = e / FAINT / BLOCK, other = e % FAINT / BLOCK;
+        ((double *)data->values)[e] = block == other && block < blocks ? similarity[block] : 0;
+    }
+    return data;
+}
+
 static clv_data *data_of(clv_context *ctx, const trial *t) {
     if (t->kind != CLV_AFFINITY_PRECOMPUTED) {
         return make_points(ctx, VERIFIED);
+    }
+    if (t->faint) {
+        return faint_blocks(ctx, 4);
     }
     clv_data *data = NULL;
     given *g = new_given(VERIFIED, 71, 0.4, t->least, 1);
@@ -336,7 +354,7 @@ static char *run_to_json(clv_context *ctx, const trial *t, const meddling *with)
         fail_msg("%s", clv_message(ctx));
     }
     if (status == CLV_OK && with->after) {
-        assert_true(result->k > 1);
+        assert_true(result->k > 1 || t->shift > 1e6); /* at such a shift all objects are one cluster */
         with->after(result);
     }
     if (status == CLV_OK && !(with->before && isnan(result->objective.value))) {
@@ -368,18 +386,18 @@ static clv_verdict judge(clv_context *ctx, const trial *t, const meddling *with)
 }
 
 static const trial trials[] = {
-    {CLV_AFFINITY_GAUSSIAN, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0, 0, 0, 0, 0, 0, 0},
-    {CLV_AFFINITY_GAUSSIAN, CLV_HOME_DENSE32, CLV_DOMINANT_AFW, 1, 0, 1, 0, 0, 0, 0},
-    {CLV_AFFINITY_GAUSSIAN, CLV_HOME_COMPUTED, CLV_DOMINANT_PFW, 2, 0.4, 1, 0, 0, 0, 0},
-    {CLV_AFFINITY_DISTANCE, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 15, 0, 1, 4, 0, 0, 0},
-    {CLV_AFFINITY_KNN, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0, 0.3, 0, 0, 0, 0, 0},
-    {CLV_AFFINITY_MINIMAX, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 3, 0, 1, 0, 0, 0, 0},
-    {CLV_AFFINITY_COSINE, CLV_HOME_AUTO, CLV_DOMINANT_FW, 2, 0.5, 0, 3, 0, 0, 0},
-    {CLV_AFFINITY_GAUSSIAN, CLV_HOME_AUTO, CLV_DOMINANT_RD, 1, 0, 1, 0, 0, 0, 0},
-    {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0, 0, 0, 0, 0, 0, 0},
-    {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0.5, 0, 1, 0, 0, -0.5, 0},
-    {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_AUTO, CLV_DOMINANT_AFW, 0, 0, 0, 0, 1, 0, 0},
-    {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0.5, 0, 1, 3, 1, -0.5, 0},
+    {CLV_AFFINITY_GAUSSIAN, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0, 0, 0, 0, 0, 0, 0, 0},
+    {CLV_AFFINITY_GAUSSIAN, CLV_HOME_DENSE32, CLV_DOMINANT_AFW, 1, 0, 1, 0, 0, 0, 0, 0},
+    {CLV_AFFINITY_GAUSSIAN, CLV_HOME_COMPUTED, CLV_DOMINANT_PFW, 2, 0.4, 1, 0, 0, 0, 0, 0},
+    {CLV_AFFINITY_DISTANCE, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 15, 0, 1, 4, 0, 0, 0, 0},
+    {CLV_AFFINITY_KNN, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0, 0.3, 0, 0, 0, 0, 0, 0},
+    {CLV_AFFINITY_MINIMAX, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 3, 0, 1, 0, 0, 0, 0, 0},
+    {CLV_AFFINITY_COSINE, CLV_HOME_AUTO, CLV_DOMINANT_FW, 2, 0.5, 0, 3, 0, 0, 0, 0},
+    {CLV_AFFINITY_GAUSSIAN, CLV_HOME_AUTO, CLV_DOMINANT_RD, 1, 0, 1, 0, 0, 0, 0, 0},
+    {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0, 0, 0, 0, 0, 0, 0, 0},
+    {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0.5, 0, 1, 0, 0, -0.5, 0, 0},
+    {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_AUTO, CLV_DOMINANT_AFW, 0, 0, 0, 0, 1, 0, 0, 0},
+    {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0.5, 0, 1, 3, 1, -0.5, 0, 0},
 };
 enum { TRIALS = sizeof trials / sizeof trials[0] };
 
@@ -538,6 +556,106 @@ static void false_claims_are_rejected(void **unused) {
     clv_context_free(ctx);
 }
 
+/* --- numbers that are small beside the objective --- */
+
+static void raise_faint_cohesiveness(clv_result *result) {
+    numbers_in(result, "clusters.cohesiveness")[2] *= 60;
+}
+static void turn_faint_cohesiveness(clv_result *result) {
+    numbers_in(result, "clusters.cohesiveness")[3] *= -1;
+}
+static void raise_faint_similarity(clv_result *result) {
+    numbers_in(result, "clusters.similarity")[2] *= 60;
+}
+static void turn_faint_similarity(clv_result *result) {
+    numbers_in(result, "clusters.similarity")[3] *= -1;
+}
+static void raise_little_similarity(clv_result *result) {
+    numbers_in(result, "clusters.similarity")[1] *= 1 + 1e-6;
+}
+static void raise_faint_gap(clv_result *result) {
+    numbers_in(result, "clusters.certificate")[2] = 7e-10;
+}
+/* The prototype has nearly all of the weight of the third cluster, which is far from stationary then. */
+static void unbalance_faint_weights(clv_result *result) {
+    const clv_matrix *m = clv_result_matrix(result, "membership");
+    int64_t prototype = count_of(result, "clusters.prototype", 2);
+    for (int64_t i = 0; i < m->rows; i++) {
+        for (int64_t e = m->start[i]; e < m->start[i + 1]; e++) {
+            double weight = i == prototype ? 0.9 : 0.025;
+            ((double *)m->values)[e] = m->index[e] == 2 ? weight : ((double *)m->values)[e];
+        }
+    }
+}
+
+static void small_numbers_are_compared_by_their_own_digits(void **unused) {
+    (void)unused;
+    static const trial faint = {.kind = CLV_AFFINITY_PRECOMPUTED, .solver = CLV_DOMINANT_PFW, .faint = 1};
+    static const trial shifted = {.kind = CLV_AFFINITY_GAUSSIAN, .solver = CLV_DOMINANT_PFW, .shift = 1e9};
+    static const struct {
+        const trial *trial;
+        void (*change)(clv_result *);
+        const char *reason;
+    } spoilers[] = {
+        {&faint, raise_faint_cohesiveness, "entry 3 of clusters.cohesiveness"},
+        {&faint, turn_faint_cohesiveness, "entry 4 of clusters.cohesiveness"},
+        {&faint, raise_faint_similarity, "entry 3 of clusters.similarity"},
+        {&faint, turn_faint_similarity, "entry 4 of clusters.similarity"},
+        {&faint, raise_little_similarity, "entry 2 of clusters.similarity"},
+        {&faint, raise_faint_gap, "entry 3 of clusters.certificate"},
+        {&faint, unbalance_faint_weights, "the certificate is claimed to hold"},
+        {&shifted, raise_similarity, "entry 1 of clusters.similarity"},
+    };
+    clv_context *ctx = open_context();
+    for (size_t s = 0; s < CLV_COUNT(spoilers); s++) {
+        clv_verdict honest = judge(ctx, spoilers[s].trial, &(meddling){0});
+        clv_verdict verdict = judge(ctx, spoilers[s].trial, &(meddling){.after = spoilers[s].change});
+        if (!honest.accepted) {
+            fail_msg("before change %zu: %s", s, honest.reason);
+        }
+        if (verdict.accepted || !strstr(verdict.reason, spoilers[s].reason)) {
+            fail_msg("change %zu: '%s' does not speak of '%s'", s, verdict.reason, spoilers[s].reason);
+        }
+    }
+    clv_context_free(ctx);
+}
+
+/* A cluster whose similarities are exactly 0 is none: there is nothing that could have been rounded. */
+static void nothing_is_no_cluster(void **unused) {
+    (void)unused;
+    clv_context *ctx = open_context();
+    clv_affinity_options how = how_to_build(CLV_AFFINITY_PRECOMPUTED, CLV_HOME_AUTO);
+    clv_dominant_options options = plain_options(CLV_DOMINANT_PFW, 0);
+    clv_data *all = faint_blocks(ctx, 4), *fewer = faint_blocks(ctx, 3);
+    clv_affinity *a, *b;
+    clv_result *result;
+    options.k = 4;
+    assert_int_equal(clv_affinity_build(ctx, clv_data_matrix(all), &how, &a), CLV_OK);
+    assert_int_equal(clv_affinity_build(ctx, clv_data_matrix(fewer), &how, &b), CLV_OK);
+    assert_int_equal(clv_dominant(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
+    assert_int_equal(result->k, 4);
+    check_accepts(ctx, a, &options, result);
+    check_refuses(ctx, b, &options, result);
+    assert_non_null(strstr(clv_message(ctx), "cluster 3 has 5 members and x'Ax = 0"));
+    clv_result_free(result);
+    clv_affinity_free(a);
+    clv_affinity_free(b);
+    clv_data_free(all);
+    clv_data_free(fewer);
+    clv_context_free(ctx);
+}
+
+/* So are those of consensus by dominant. */
+static void consensus_compares_clusters_alike(void **unused) {
+    (void)unused;
+    static const char *const names[] = {"clusters.cohesiveness", "clusters.similarity", "clusters.certificate"};
+    for (size_t i = 0; i < CLV_COUNT(names); i++) {
+        const clv_field_info *own = clv_method_gives(clv_method_find("dominant"), names[i]);
+        const clv_field_info *other = clv_method_gives(clv_method_find("consensus"), names[i]);
+        assert_true(own && other && own->role == other->role && own->unit == other->unit && own->slack == other->slack);
+    }
+}
+
 /* As a run leaves it that was interrupted in all clusters from this one on, before their gaps were recomputed. */
 static int64_t first_cut;
 
@@ -589,14 +707,14 @@ static void be_interrupted(clv_context *ctx) {
 static void interrupted_runs_tell_the_truth(void **unused) {
     (void)unused;
     const trial cut[] = {
-        {CLV_AFFINITY_GAUSSIAN, CLV_HOME_DENSE64, CLV_DOMINANT_PFW, 0.5, 0.5, 1, 0, 0, 0, 1e-12},
-        {CLV_AFFINITY_GAUSSIAN, CLV_HOME_COMPUTED, CLV_DOMINANT_PFW, 0.5, 0.5, 1, 0, 0, 0, 1e-12},
-        {CLV_AFFINITY_GAUSSIAN, CLV_HOME_COMPUTED, CLV_DOMINANT_AFW, 0, 0, 1, 3, 0, 0, 1e-12},
-        {CLV_AFFINITY_GAUSSIAN, CLV_HOME_DENSE64, CLV_DOMINANT_FW, 0.5, 0.4, 1, 4, 0, 0, 1e-12},
-        {CLV_AFFINITY_GAUSSIAN, CLV_HOME_COMPUTED, CLV_DOMINANT_RD, 0.5, 0, 1, 0, 0, 0, 1e-3},
-        {CLV_AFFINITY_MINIMAX, CLV_HOME_COMPUTED, CLV_DOMINANT_PFW, 0.5, 0.5, 1, 2, 0, 0, 1e-12},
-        {CLV_AFFINITY_COSINE, CLV_HOME_LOWRANK, CLV_DOMINANT_AFW, 0.5, 0, 1, 0, 0, 0, 1e-12},
-        {CLV_AFFINITY_KNN, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0, 0.5, 1, 3, 0, 0, 1e-12},
+        {CLV_AFFINITY_GAUSSIAN, CLV_HOME_DENSE64, CLV_DOMINANT_PFW, 0.5, 0.5, 1, 0, 0, 0, 1e-12, 0},
+        {CLV_AFFINITY_GAUSSIAN, CLV_HOME_COMPUTED, CLV_DOMINANT_PFW, 0.5, 0.5, 1, 0, 0, 0, 1e-12, 0},
+        {CLV_AFFINITY_GAUSSIAN, CLV_HOME_COMPUTED, CLV_DOMINANT_AFW, 0, 0, 1, 3, 0, 0, 1e-12, 0},
+        {CLV_AFFINITY_GAUSSIAN, CLV_HOME_DENSE64, CLV_DOMINANT_FW, 0.5, 0.4, 1, 4, 0, 0, 1e-12, 0},
+        {CLV_AFFINITY_GAUSSIAN, CLV_HOME_COMPUTED, CLV_DOMINANT_RD, 0.5, 0, 1, 0, 0, 0, 1e-3, 0},
+        {CLV_AFFINITY_MINIMAX, CLV_HOME_COMPUTED, CLV_DOMINANT_PFW, 0.5, 0.5, 1, 2, 0, 0, 1e-12, 0},
+        {CLV_AFFINITY_COSINE, CLV_HOME_LOWRANK, CLV_DOMINANT_AFW, 0.5, 0, 1, 0, 0, 0, 1e-12, 0},
+        {CLV_AFFINITY_KNN, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0, 0.5, 1, 3, 0, 0, 1e-12, 0},
     };
     clv_context *ctx = open_context();
     for (size_t t = 0; t < sizeof cut / sizeof cut[0]; t++) {
@@ -620,6 +738,9 @@ int main(void) {
         cmocka_unit_test(old_objects_go_where_they_were),
         cmocka_unit_test(true_claims_are_accepted),
         cmocka_unit_test(false_claims_are_rejected),
+        cmocka_unit_test(small_numbers_are_compared_by_their_own_digits),
+        cmocka_unit_test(nothing_is_no_cluster),
+        cmocka_unit_test(consensus_compares_clusters_alike),
         cmocka_unit_test(claims_without_a_certificate_are_accepted),
         cmocka_unit_test(interrupted_runs_tell_the_truth),
     };

@@ -546,11 +546,13 @@ static clv_status tell_evaluate(clv_context *ctx, const clv_input *input, const 
     CLV_TRY(clv_result_put_reals(found, "numbers", numbers, 2));
     CLV_TRY(clv_result_put_reals(found, "shares", numbers, 2));
     CLV_TRY(clv_result_put_reals(found, "slopes", numbers, 2));
+    CLV_TRY(clv_result_put_reals(found, "sums", numbers, 2));
+    CLV_TRY(clv_result_put_reals(found, "sums_rounding", (const double[]){0, 0.5}, 2));
     return clv_result_put_texts(found, "words", texts, 2);
 }
 
-/* Each unit of slack by itself: numbers may be off by 1e-3 of 1 + |number|, shares of |number|, slopes of |objective|.
- */
+/* Each unit of slack by itself: numbers may be off by 1e-3 of 1 + |number|, shares of |number|, slopes of |objective|,
+ * and the second of the sums, besides, by 0.5. */
 static void derived_fields_have_their_slack(void **unused) {
     (void)unused;
     static const clv_field_info gives[] = {
@@ -558,11 +560,12 @@ static void derived_fields_have_their_slack(void **unused) {
         {"numbers", CLV_FIELD_REAL, "many", CLV_DERIVED, 1e-3, CLV_UNIT_ONE, ""},
         {"shares", CLV_FIELD_REAL, "many", CLV_DERIVED, 1e-3, CLV_UNIT_OWN, ""},
         {"slopes", CLV_FIELD_REAL, "many", CLV_DERIVED, 1e-3, CLV_UNIT_OBJECTIVE, ""},
+        {"sums", CLV_FIELD_REAL, "many", CLV_DERIVED, 1e-3, CLV_UNIT_OWN, ""},
         {"words", CLV_FIELD_TEXT, "many", CLV_DERIVED, .help = ""},
         {"more", CLV_FIELD_REAL, "", CLV_DERIVED, .help = ""},
     };
     static const char told[] = "\"numbers\": [1000.9, 0.0009], \"shares\": [999.1, 0], \"slopes\": [1000.012, -0.012],"
-                               " \"words\": [\"one\", \"two\"], \"weights\"";
+                               " \"sums\": [1000.8, 0.4], \"words\": [\"one\", \"two\"], \"weights\"";
     clv_context *ctx = begin();
     clv_method tell = fit;
     tell.evaluate = tell_evaluate;
@@ -577,6 +580,8 @@ static void derived_fields_have_their_slack(void **unused) {
     check_rejected(ctx, &tell, json, "1000.012", "1000.014", "entry 1 of slopes is claimed to be 1000.014");
     check_rejected(ctx, &tell, json, "-0.012", "-0.014", "entry 2 of slopes is claimed to be -0.014");
     check_rejected(ctx, &tell, json, "-0.012", "null", "entry 2 of slopes is claimed to be nan");
+    check_rejected(ctx, &tell, json, "1000.8", "1001.2", "entry 1 of sums is claimed to be 1001.2");
+    check_rejected(ctx, &tell, json, "0.4]", "0.6]", "entry 2 of sums is claimed to be 0.6");
     check_rejected(ctx, &tell, json, "\"two\"", "\"three\"", "words is claimed to be 'three', but the data give 'two'");
     check_rejected(ctx, &tell, json, ", \"two\"", "", "words is claimed with 1 entries, but the data give 2");
     check_rejected(ctx, &tell, json, "[999.1, 0]", "[]", "shares is claimed with 0 entries, but the data give 2");

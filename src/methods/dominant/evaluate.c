@@ -9,7 +9,7 @@
 
 /* How far a sum of weights may lie from 1. */
 #define SUM_TOLERANCE 1e-9
-/* Of sums of similarities, in units of the objective. */
+/* Of sums of similarities, in units of those inside the clusters. */
 #define ROUNDING (16 * DBL_EPSILON)
 /* So many objects left over are compared with each other, a column each. */
 enum { FEW_LEFT = 4096 };
@@ -63,16 +63,54 @@ static void measure(const clv_peeling *p, const double *r, clv_dominant_set *set
     set->about.prototype = set->objects[heaviest];
 }
 
+/* --- rounding --- */
+
+/* What it may make of x'Ax, and be all of it: beside the similarities inside so many clusters, and beside those that
+ * cancel, as a given matrix may have some down to minus the shift. */
+static double rounding_of_sums(const clv_peeling *p, const clv_cluster *clusters, int64_t count) {
+    clv_affinity_info info;
+    clv_affinity_describe(p->affinity, &info);
+    double sum = info.kind == CLV_AFFINITY_PRECOMPUTED ? p->options->shift : 0;
+    for (int64_t c = 0; c < count; c++) {
+        sum += fabs(clusters[c].similarity);
+    }
+    return ROUNDING * sum;
+}
+
+/* Of f and of the gap, where the shift is added and taken off. */
+static double rounding_of_shift(const clv_peeling *p) {
+    return ROUNDING * p->options->shift;
+}
+
+/* Whether there is anything to round in x'Ax, whose Ax is in p->work: a product of factors, or of these objects one
+ * that is similar to any of them, or to itself, which was taken off. */
+static clv_status has_terms(const clv_peeling *p, const clv_dominant_set *set, bool *out) {
+    clv_matrix factor;
+    *out = clv_affinity_factor(p->affinity, &factor);
+    for (int64_t t = 0; t < set->count && !*out; t++) {
+        double own;
+        CLV_TRY(clv_affinity_entry(p->affinity, set->objects[t], set->objects[t], &own));
+        *out = own != 0 || p->work[set->objects[t]] != 0;
+    }
+    return CLV_OK;
+}
+
 /* --- the rules of the peeling --- */
+
+/* Whether x'Ax can be above 0, and is what the options ask for, but for rounding. */
+static clv_status is_similar(const clv_peeling *p, const clv_dominant_set *set, double rounding, bool *out) {
+    double least = p->options->min_cohesiveness * (1 - SUM_TOLERANCE) - rounding, similarity = set->about.similarity;
+    *out = similarity >= least;
+    return *out && similarity <= 0 ? has_terms(p, set, out) : CLV_OK;
+}
 
 /* A search that is not cut short never ends with less than the options ask for; of one that is, the first cluster is
  * kept as it was by then. */
 static clv_status check_size(const clv_peeling *p, const clv_dominant_set *set, const clv_cluster *clusters,
                              int64_t c) {
-    double rounding = ROUNDING * fabs(clv_dominant_objective(clusters, c)); /* which may be all that x'Ax is */
-    double least = p->options->min_cohesiveness * (1 - SUM_TOLERANCE) - rounding;
-    bool kept = c == 0 && p->stop != CLV_CONVERGED && p->stop != CLV_STALLED;
-    if (!kept && (set->about.size < p->options->min_size || !(set->about.similarity >= least))) {
+    bool kept = c == 0 && p->stop != CLV_CONVERGED && p->stop != CLV_STALLED, similar;
+    CLV_TRY(is_similar(p, set, rounding_of_sums(p, clusters, c), &similar));
+    if (!kept && (set->about.size < p->options->min_size || !similar)) {
         return clv_fail(p->ctx, CLV_EDATA, "cluster %lld has %lld members and x'Ax = %g, less than the options ask for",
                         (long long)c, (long long)set->about.size, set->about.similarity);
     }
@@ -277,17 +315,17 @@ static clv_status check_course(clv_context *ctx, const clv_dominant_options *opt
 /* Of clusters that are equally far from their tolerances, but for rounding, the one that the answer's certificate is
  * nearest to; where that has no value, one without a gap. */
 static clv_certificate settle_tie(const clv_result *answer, const clv_cluster *found, double tol, clv_certificate worst,
-                                  double objective) {
+                                  double rounding) {
     int64_t count;
     const double *gaps = clv_result_reals(answer, "clusters.certificate", &count);
     const clv_certificate *said = &answer->certificate;
-    double most = worst.value - worst.tolerance, nearest = HUGE_VAL;
+    double most = worst.value - worst.tolerance, far = fabs(worst.value) + fabs(worst.tolerance), nearest = HUGE_VAL;
     for (int64_t c = 0; said->name && c < answer->k; c++) {
         double gap = found[c].certificate, tolerance = tol * found[c].similarity;
         double off = fabs(said->tolerance - tolerance),
                apart = isnan(said->value) ? off : off + fabs(said->value - gap);
-        bool tied = isnan(said->value) ? gaps && c < count && isnan(gaps[c])
-                                       : fabs(gap - tolerance - most) <= SUM_TOLERANCE * fabs(objective);
+        double near = rounding + SUM_TOLERANCE * fmin(fabs(gap) + fabs(tolerance), far);
+        bool tied = isnan(said->value) ? gaps && c < count && isnan(gaps[c]) : fabs(gap - tolerance - most) <= near;
         if (tied && off <= SUM_TOLERANCE * fabs(tolerance) && apart < nearest) {
             nearest = apart;
             worst = (clv_certificate){worst.name, gap, tolerance, 0};
@@ -296,14 +334,37 @@ static clv_certificate settle_tie(const clv_result *answer, const clv_cluster *f
     return worst;
 }
 
+/* What rounding may make of the table of clusters, beyond a share of each number; a gap is a difference of similarities
+ * that are nearly equal. */
+static clv_status put_roundings(const clv_peeling *p, const clv_cluster *clusters, int64_t k, clv_result *found) {
+    double sums = rounding_of_sums(p, clusters, k), shifted = sums + rounding_of_shift(p);
+    double *work = CLV_NEW(p->ctx, double, 3 * k);
+    for (int64_t c = 0; work && c < k; c++) {
+        work[c] = sums;
+        work[k + c] = shifted;
+        work[2 * k + c] = shifted + SUM_TOLERANCE * fabs(clusters[c].similarity);
+    }
+    clv_status status = work ? clv_result_put_reals(found, "clusters.similarity_rounding", work, k) : CLV_ENOMEM;
+    if (status == CLV_OK) {
+        status = clv_result_put_reals(found, "clusters.cohesiveness_rounding", work + k, k);
+    }
+    if (status == CLV_OK) {
+        status = clv_result_put_reals(found, "clusters.certificate_rounding", work + 2 * k, k);
+    }
+    clv_free(p->ctx, work);
+    return status;
+}
+
 static clv_status judge(const clv_peeling *p, const clv_result *answer, const clv_cluster *clusters,
                         clv_result *found) {
-    double objective = clv_dominant_objective(clusters, answer->k), tol = clv_peel_problem(p).tol;
+    double tol = clv_peel_problem(p).tol, sums = rounding_of_sums(p, clusters, answer->k);
     clv_certificate worst = clv_dominant_certificate(clusters, answer->k, tol);
-    worst = settle_tie(answer, clusters, tol, worst, objective);
-    clv_result_claim(found, &clv_dominant_method, objective, worst.value, worst.tolerance);
+    worst = settle_tie(answer, clusters, tol, worst, sums + rounding_of_shift(p));
+    clv_result_claim(found, &clv_dominant_method, clv_dominant_objective(clusters, answer->k), worst.value,
+                     worst.tolerance);
     CLV_TRY(clv_result_put_integer(found, "certified", 1));
-    CLV_TRY(clv_result_put_real(found, "tolerance_rounding", tol * ROUNDING * fabs(objective)));
+    CLV_TRY(clv_result_put_real(found, "tolerance_rounding", tol * sums));
+    CLV_TRY(put_roundings(p, clusters, answer->k, found));
     return clv_dominant_table(found, clusters, answer->k, false);
 }
 

@@ -18,12 +18,25 @@ clv_status clv_image_reserve(clv_context *ctx, const char *name, double most, cl
     return image->samples ? CLV_OK : CLV_ENOMEM;
 }
 
-clv_status clv_image_to_data(clv_context *ctx, const clv_image *image, const char *name, clv_data **out) {
-    int64_t pixels = image->width * image->height;
-    CLV_TRY(clv_data_new_dense(ctx, name, pixels, image->channels, CLV_F64, out));
-    double *values = (*out)->values;
-    for (int64_t s = 0; s < pixels * image->channels; s++) {
+static clv_status copy_samples(const clv_image *image, const char *name, clv_data *to) {
+    enum { TILE = 1 << 18 };
+    double *values = to->values;
+    int64_t count = image->width * image->height * image->channels;
+    for (int64_t s = 0; s < count; s++) {
+        if (s % TILE == 0) {
+            CLV_TRY(clv_read_on(to->ctx, name, s > 0 ? TILE : 0));
+        }
         values[s] = image->samples[s];
     }
     return CLV_OK;
+}
+
+clv_status clv_image_to_data(clv_context *ctx, const clv_image *image, const char *name, clv_data **out) {
+    CLV_TRY(clv_data_new_dense(ctx, name, image->width * image->height, image->channels, CLV_F64, out));
+    clv_status status = copy_samples(image, name, *out);
+    if (status < 0) {
+        clv_data_free(*out);
+        *out = NULL;
+    }
+    return status;
 }

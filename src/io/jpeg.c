@@ -9,7 +9,8 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
-enum { MOST_SCANS = 500 }; /* a small file with very many scans would take forever */
+enum { MOST_SCANS = 500 };   /* a small file with very many scans would take forever */
+enum { WORK_A_SAMPLE = 16 }; /* of a picture, as clv_worked counts; of a scan it is 1 */
 
 typedef struct job {
     clv_context *ctx;
@@ -17,6 +18,7 @@ typedef struct job {
     struct jpeg_decompress_struct jpeg;
     struct jpeg_error_mgr errors;
     struct jpeg_progress_mgr progress;
+    int64_t work; /* from one call of go_on to the next */
     clv_status status;
     jmp_buf escape;
 } job;
@@ -45,10 +47,13 @@ static void print_nothing(j_common_ptr jpeg) {
     (void)jpeg;
 }
 
-static void count_scans(j_common_ptr jpeg) {
+/* libjpeg calls this for every row of blocks of a scan that it keeps, and for every row of pixels. */
+static void go_on(j_common_ptr jpeg) {
     job *j = jpeg->client_data;
-    if (j->jpeg.input_scan_number > MOST_SCANS) {
-        j->status = clv_fail(j->ctx, CLV_EDATA, "%s has more than %d scans", j->name, MOST_SCANS);
+    j->status = j->jpeg.input_scan_number > MOST_SCANS
+                    ? clv_fail(j->ctx, CLV_EDATA, "%s has more than %d scans", j->name, MOST_SCANS)
+                    : clv_read_on(j->ctx, j->name, j->work);
+    if (j->status < 0) {
         longjmp(j->escape, 1);
     }
 }
@@ -83,9 +88,12 @@ static clv_status read_picture(job *j, clv_bytes bytes, clv_image *image) {
     image->channels = j->jpeg.num_components;
     CLV_TRY(clv_image_reserve(j->ctx, j->name, pixels_held(bytes.size), image));
     CLV_TRY(clv_memory_fits(j->ctx, scan_bytes(j, image)));
+    int64_t samples = image->width * image->channels;
+    j->work = samples * DCTSIZE * j->jpeg.max_v_samp_factor;
     jpeg_start_decompress(&j->jpeg);
+    j->work = samples * WORK_A_SAMPLE;
     while (j->jpeg.output_scanline < j->jpeg.output_height) {
-        JSAMPROW row = image->samples + (int64_t)j->jpeg.output_scanline * image->width * image->channels;
+        JSAMPROW row = image->samples + j->jpeg.output_scanline * samples;
         jpeg_read_scanlines(&j->jpeg, &row, 1);
     }
     jpeg_finish_decompress(&j->jpeg);
@@ -104,7 +112,7 @@ clv_status clv_jpeg_parse(clv_context *ctx, clv_bytes bytes, clv_image *out) {
     j.errors.error_exit = fail;
     j.errors.emit_message = weigh_message;
     j.errors.output_message = print_nothing;
-    j.progress.progress_monitor = count_scans;
+    j.progress.progress_monitor = go_on;
     clv_status status = read_picture(&j, bytes, &image);
     jpeg_destroy_decompress(&j.jpeg);
     if (status < 0) {

@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <string.h>
 
-enum { PALETTE = 256 };
+enum { PALETTE = 256, MOST_INFLATED = 1032 }; /* bytes that deflate makes of one */
 
 typedef struct job {
     clv_context *ctx;
@@ -20,14 +20,15 @@ typedef struct job {
     const png_color *palette; /* NULL: none */
     png_structp png;
     png_infop info;
-    bool out_of_memory;
+    bool last;         /* the last row is being read, and what follows it */
+    clv_status status; /* of what has failed, and was told */
     jmp_buf escape;
 } job;
 
 static void fail(png_structp png, png_const_charp message) {
     job *j = png_get_error_ptr(png);
-    if (!j->out_of_memory) { /* which is said already */
-        clv_fail(j->ctx, CLV_EDATA, "%s is not a valid PNG picture: %s", j->name, message);
+    if (j->status == CLV_OK) {
+        j->status = clv_fail(j->ctx, CLV_EDATA, "%s is not a valid PNG picture: %s", j->name, message);
     }
     longjmp(j->escape, 1);
 }
@@ -40,7 +41,7 @@ static void ignore_warning(png_structp png, png_const_charp message) {
 static png_voidp allocate(png_structp png, png_alloc_size_t size) {
     job *j = png_get_mem_ptr(png);
     void *block = size < PTRDIFF_MAX ? clv_alloc(j->ctx, (int64_t)size, 1) : NULL;
-    j->out_of_memory = j->out_of_memory || !block;
+    j->status = block ? j->status : CLV_ENOMEM;
     return block;
 }
 
@@ -49,17 +50,23 @@ static void release(png_structp png, png_voidp block) {
     clv_free(j->ctx, block);
 }
 
+static void go_on(job *j, clv_status status) {
+    if (status < 0) {
+        j->status = status;
+        longjmp(j->escape, 1);
+    }
+}
+
+/* libpng asks for a few KB at a time. It inflates all data, those after the last row as well, which nothing else
+ * counts: as many as there may be. */
 static void give_bytes(png_structp png, png_bytep to, size_t size) {
     job *j = png_get_io_ptr(png);
+    go_on(j, clv_read_on(j->ctx, j->name, (int64_t)size * (j->last ? MOST_INFLATED : 1)));
     if (size > j->bytes.size - j->at) {
         png_error(png, "it is cut off");
     }
     memcpy(to, j->bytes.data + j->at, size);
     j->at += size;
-}
-
-static clv_status job_status(const job *j) {
-    return j->out_of_memory ? CLV_ENOMEM : CLV_EDATA;
 }
 
 /* Ask libpng for 8-bit samples and describe them. */
@@ -76,15 +83,15 @@ static void set_conversion(job *j, clv_image *image) {
     image->channels = alpha ? 4 : (type & PNG_COLOR_MASK_COLOR) ? 3 : 1;
 }
 
-/* Deflate shrinks at most 1032 to 1, and a byte holds eight pixels at most. */
+/* A byte holds eight pixels at most. */
 static double pixels_held(const job *j) {
     double bits = png_get_bit_depth(j->png, j->info) * png_get_channels(j->png, j->info);
-    return 1032.0 * (double)j->bytes.size * 8 / bits;
+    return (double)MOST_INFLATED * (double)j->bytes.size * 8 / bits;
 }
 
 static clv_status read_picture(job *j, clv_image *image) {
     if (setjmp(j->escape)) {
-        return job_status(j);
+        return j->status;
     }
     png_set_read_fn(j->png, j, give_bytes);
     png_read_info(j->png, j->info);
@@ -96,10 +103,10 @@ static clv_status read_picture(job *j, clv_image *image) {
     if (png_get_rowbytes(j->png, j->info) != row_bytes) {
         png_error(j->png, "its rows have an unexpected length");
     }
-    for (int pass = 0; pass < passes; pass++) {
-        for (int64_t row = 0; row < image->height; row++) {
-            png_read_row(j->png, image->samples + (size_t)row * row_bytes, NULL);
-        }
+    for (int64_t at = 0, rows = passes * image->height; at < rows; at++) {
+        j->last = at == rows - 1;
+        png_read_row(j->png, image->samples + (size_t)(at % image->height) * row_bytes, NULL);
+        go_on(j, clv_parse_on(j->ctx, j->name, (int64_t)row_bytes));
     }
     png_read_end(j->png, NULL);
     return CLV_OK;
@@ -107,7 +114,7 @@ static clv_status read_picture(job *j, clv_image *image) {
 
 static clv_status begin(job *j) {
     if (setjmp(j->escape)) {
-        return job_status(j);
+        return j->status;
     }
     j->png = (j->depth ? png_create_write_struct_2 : png_create_read_struct_2)(PNG_LIBPNG_VER_STRING, j, fail,
                                                                                ignore_warning, j, allocate, release);
@@ -152,7 +159,7 @@ static void flush_nothing(png_structp png) {
 
 static clv_status write_picture(job *j, const clv_image *image) {
     if (setjmp(j->escape)) {
-        return job_status(j);
+        return j->status;
     }
     int type = j->palette             ? PNG_COLOR_TYPE_PALETTE
                : image->channels == 1 ? PNG_COLOR_TYPE_GRAY

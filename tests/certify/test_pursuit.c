@@ -348,8 +348,28 @@ static void check_advice(clv_context *ctx, double length, double lambda, const c
 
 static void test_long_objects(void **state) {
     check_advice(*state, 100, 20, "try --scale unit-rows");
-    check_advice(*state, 1, 0.01, "try a larger --lambda");
-    check_advice(*state, 1, 1.1, NULL); /* what the first advice leads to */
+    check_advice(*state, 1, 0.01, NULL); /* it would be no advice there */
+    check_advice(*state, 1, 1.1, NULL);  /* what the advice leads to */
+}
+
+/* Few entries explain few objects: more of them, or a weaker bound of the kind that was given. */
+static void test_unexplained_objects(void **state) {
+    double points[N * D];
+    const clv_matrix view = {N, D, CLV_F64, points, NULL, NULL};
+    draw(points, N, D, 7);
+    for (int bounded = 0; bounded < 2; bounded++) {
+        clv_pursuit_options options = defaults();
+        clv_result *result;
+        options.k = 1;
+        options.lambda = 1000;
+        options.radius = bounded ? 1e-3 : 0;
+        assert_int_equal(clv_pursuit(*state, &(clv_input){.points = &view}, &options, &result), CLV_OK);
+        const clv_field *warnings = clv_result_field(result, "warnings");
+        assert_true(warnings && warnings->count == 1);
+        assert_non_null(strstr(warnings->texts[0], bounded ? "a larger --radius" : "a smaller --lambda"));
+        assert_int_equal(strstr(warnings->texts[0], "--lambda") != NULL, !bounded);
+        clv_result_free(result);
+    }
 }
 
 static void test_refusals(void **state) {
@@ -418,6 +438,7 @@ int main(void) {
         CASE(test_threads_do_not_matter),
         CASE(test_affinity),
         CASE(test_long_objects),
+        CASE(test_unexplained_objects),
         CASE(test_refusals),
         CASE(test_degenerate_points),
     };

@@ -3,6 +3,7 @@
 
 #include <jpeglib.h>
 #include <png.h>
+#include <zlib.h>
 
 enum { WIDTH = 13, HEIGHT = 9 };
 
@@ -128,6 +129,12 @@ static void test_png_refused(void **state) {
     assert_refused(parse_png(&broken, &image), CLV_EDATA, "p.png", NULL);
 }
 
+static void put_number(uint8_t *to, uint64_t number) {
+    for (int d = 0; d < 4; d++) {
+        to[d] = (uint8_t)(number >> (8 * (3 - d)));
+    }
+}
+
 /* A header that announces 60000 x 60000 pixels, or 500000 x 400: refused before anything is allocated. */
 static void test_png_bombs(void **state) {
     (void)state;
@@ -136,19 +143,9 @@ static void test_png_bombs(void **state) {
         buffer b;
         clv_image image;
         make_png(&b, PNG_COLOR_TYPE_RGB, 8, PNG_INTERLACE_NONE, false);
-        for (int d = 0; d < 8; d++) {
-            b.bytes[16 + d] = (uint8_t)(sizes[i][d / 4] >> (8 * (3 - d % 4)));
-        }
-        uint32_t check = 0xffffffffu; /* CRC-32 of type and data of the header chunk */
-        for (int at = 12; at < 29; at++) {
-            check ^= b.bytes[at];
-            for (int bit = 0; bit < 8; bit++) {
-                check = check >> 1 ^ (check & 1 ? 0xedb88320u : 0);
-            }
-        }
-        for (int d = 0; d < 4; d++) {
-            b.bytes[29 + d] = (uint8_t)(~check >> (8 * (3 - d)));
-        }
+        put_number(b.bytes + 16, sizes[i][0]);
+        put_number(b.bytes + 20, sizes[i][1]);
+        put_number(b.bytes + 29, crc32(0, b.bytes + 12, 17)); /* of type and data of the header chunk */
         assert_refused(parse_png(&b, &image), CLV_EDATA, "p.png", i ? "500000 x 400" : "60000 x 60000", NULL);
         size_t now;
         size_t peak;
@@ -294,10 +291,100 @@ static void test_allocations(void **state) {
     fail_each_allocation(read_jpeg, &b);
 }
 
+/* --- looks --- */
+
+typedef struct looks {
+    int count, stop; /* stop: at this one; 0: at none */
+} looks;
+
+static int look(void *user) {
+    looks *l = user;
+    return ++l->count == l->stop;
+}
+
+typedef clv_status (*parser)(const buffer *b, clv_image *out);
+
+/* How often a picture is looked up from while it is read; each of these looks can end it. */
+static int count_looks(parser parse, const buffer *b) {
+    looks all = {0};
+    clv_image image;
+    clv_context_set_interrupt(ctx, look, &all);
+    assert_ok(parse(b, &image));
+    clv_release(ctx, image.samples);
+    for (int stop = 1; stop <= all.count; stop++) {
+        looks some = {.stop = stop};
+        clv_context_set_interrupt(ctx, look, &some);
+        assert_refused(parse(b, &image), CLV_EINTERRUPTED, "reading p.", NULL);
+        assert_null(image.samples);
+        assert_int_equal(some.count, stop);
+    }
+    return all.count;
+}
+
+static void test_looks_of_png(void **state) {
+    (void)state;
+    buffer b;
+    make_png(&b, PNG_COLOR_TYPE_RGB, 8, PNG_INTERLACE_NONE, false);
+    assert_true(count_looks(parse_png, &b) > HEIGHT);
+    make_png(&b, PNG_COLOR_TYPE_RGB, 8, PNG_INTERLACE_ADAM7, false);
+    assert_true(count_looks(parse_png, &b) > 7 * HEIGHT);
+}
+
+/* Data that inflate to far more than the pixels are looked up from every few KB. */
+static void test_looks_of_surplus(void **state) {
+    (void)state;
+    enum { SURPLUS = 40 << 20, PIECE = 1 << 13, HEAD = 33 };
+    static const uint8_t end[12] = {0, 0, 0, 0, 'I', 'E', 'N', 'D', 0xae, 0x42, 0x60, 0x82};
+    buffer b;
+    make_png(&b, PNG_COLOR_TYPE_RGB, 8, PNG_INTERLACE_NONE, false);
+    int looks = count_looks(parse_png, &b);
+    uint8_t *zeros = calloc(SURPLUS, 1), *chunk = b.bytes + HEAD;
+    uLongf size = sizeof b.bytes - HEAD - 12 - sizeof end;
+    assert_int_equal(compress2(chunk + 8, &size, zeros, SURPLUS, 9), Z_OK);
+    free(zeros);
+    put_number(chunk, size);
+    memcpy(chunk + 4, "IDAT", 4);
+    put_number(chunk + 8 + size, crc32(0, chunk + 4, (uInt)size + 4));
+    memcpy(chunk + 12 + size, end, sizeof end);
+    b.size = HEAD + 12 + size + sizeof end;
+    assert_true(size > 4 * PIECE);
+    assert_true(count_looks(parse_png, &b) >= looks + (int)(size / PIECE));
+}
+
+static void test_looks_of_jpeg(void **state) {
+    (void)state;
+    enum { SCANS = 6, BLOCK_ROWS = (HEIGHT + 7) / 8 }; /* of jpeg_simple_progression for a gray picture */
+    buffer b;
+    make_jpeg(&b, 1, false);
+    assert_true(count_looks(parse_jpeg, &b) >= HEIGHT);
+    make_jpeg(&b, 1, true);
+    assert_true(count_looks(parse_jpeg, &b) >= HEIGHT + SCANS * BLOCK_ROWS);
+}
+
+static void test_looks_of_data(void **state) {
+    (void)state;
+    enum { SIDE = 1000, SAMPLES_A_LOOK = 1 << 18 };
+    clv_image image = {SIDE, SIDE, 1, calloc(SIDE, SIDE)};
+    clv_data *data;
+    looks all = {0}, last;
+    clv_context_set_interrupt(ctx, look, &all);
+    assert_ok(clv_image_to_data(ctx, &image, "p.png", &data));
+    clv_data_free(data);
+    assert_true(all.count >= SIDE * SIDE / SAMPLES_A_LOOK);
+    last = (looks){.stop = all.count};
+    clv_context_set_interrupt(ctx, look, &last);
+    assert_refused(clv_image_to_data(ctx, &image, "p.png", &data), CLV_EINTERRUPTED, "reading p.png", NULL);
+    assert_null(data);
+    free(image.samples);
+}
+
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)
-    const struct CMUnitTest tests[] = {CASE(test_png_kinds),   CASE(test_png_refused), CASE(test_png_bombs),
-                                       CASE(test_most_pixels), CASE(test_jpeg),        CASE(test_round_trip),
-                                       CASE(test_allocations)};
+    const struct CMUnitTest tests[] = {
+        CASE(test_png_kinds),     CASE(test_png_refused),   CASE(test_png_bombs),
+        CASE(test_most_pixels),   CASE(test_jpeg),          CASE(test_round_trip),
+        CASE(test_allocations),   CASE(test_looks_of_png),  CASE(test_looks_of_surplus),
+        CASE(test_looks_of_jpeg), CASE(test_looks_of_data),
+    };
     return cmocka_run_group_tests_name("io_image", tests, NULL, NULL);
 }

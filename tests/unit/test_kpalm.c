@@ -962,6 +962,32 @@ static void an_interruption_labels_all_objects_of_many(void **unused) {
     clv_context_free(ctx);
 }
 
+/* Each of the three passes that come before all others asks at every chunk of the points. */
+static void measuring_is_interrupted(void **unused) {
+    (void)unused;
+    enum { PLENTY = 1 << 20, PASSES = 3 };
+    clv_context *ctx = new_context();
+    data *d = make(5000, 3, DOUBLES, 7);
+    clv_kpalm_options options = options_for(2);
+    clv_input input = {.points = &d->matrix};
+    clv_kpalm_problem problem = {0};
+    int left = PLENTY;
+    clv_context_set_interrupt(ctx, stop_soon, &left);
+    assert_int_equal(clv_kpalm_problem_new(ctx, &input, &options, &problem), CLV_OK);
+    int polls = PLENTY - left;
+    assert_true(problem.chunks > 1 && polls >= PASSES * problem.chunks);
+    clv_kpalm_problem_free(&problem);
+    for (int p = 0; p < polls; p++) {
+        left = p;
+        problem = (clv_kpalm_problem){0};
+        assert_int_equal(clv_kpalm_problem_new(ctx, &input, &options, &problem), CLV_EINTERRUPTED);
+        assert_non_null(strstr(clv_message(ctx), "measuring the points"));
+        clv_kpalm_problem_free(&problem);
+    }
+    free(d);
+    clv_context_free(ctx);
+}
+
 /* Centers that there was no time to choose are other objects, not one of them twice. */
 static void hasty_starts_are_distinct(void **unused) {
     (void)unused;
@@ -1038,6 +1064,7 @@ int main(void) {
         cmocka_unit_test(new_points_go_to_the_nearest_center),
         cmocka_unit_test(an_interruption_keeps_an_answer),
         cmocka_unit_test(an_interruption_labels_all_objects_of_many),
+        cmocka_unit_test(measuring_is_interrupted),
         cmocka_unit_test(hasty_starts_are_distinct),
         cmocka_unit_test(memory_is_an_upper_bound),
     };

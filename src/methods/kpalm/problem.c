@@ -116,57 +116,81 @@ static bool exceeds(double distance, double most) {
     return !isnan(most) && !(distance <= most);
 }
 
-/* The sum of sample |a - c|^2 and the farthest object from c; all |a - c|^2 into `squares` unless it is NULL. */
-static clv_status measure(const clv_kpalm_problem *p, const double *c, double *squares, extent *out) {
-    extent parts[MOST_CHUNKS];
-    double square = clv_square_of(c, NULL, p->p);
+typedef void (*chunk_pass)(const clv_kpalm_problem *p, int64_t chunk, void *user);
+
+/* `pass` for every chunk of one's own, unless time ends. */
+static clv_status pass_over(const clv_kpalm_problem *p, chunk_pass pass, void *user) {
+    atomic_bool stopped = false;
     int64_t first, last;
     clv_kpalm_own_chunks(p, &first, &last);
+    clv_kpalm_begin_own(p);
 #pragma omp parallel for num_threads(clv_team(threads_for(p))) schedule(dynamic, 1)
     for (int64_t b = first; b < last; b++) {
-        int64_t from, to;
-        clv_kpalm_chunk(p, b, &from, &to);
-        parts[b] = (extent){-1, from, 0};
-        for (int64_t i = from; i < to; i++) {
-            double distance = clv_row_distance(p->points, i, c, square);
-            parts[b].sum += clv_kpalm_sample(p, i) * distance;
-            if (squares) {
-                squares[i] = distance;
-            }
-            if (exceeds(distance, parts[b].most)) {
-                parts[b].most = distance;
-                parts[b].object = i;
-            }
+        if (clv_goes_on(p->ctx, &stopped, p->n / p->chunks * p->p)) {
+            pass(p, b, user);
         }
     }
-    CLV_TRY(clv_kpalm_gather_chunks(p, CLV_OK, parts, sizeof *parts));
-    *out = parts[0];
+    clv_status status = stopped ? clv_stop_failure(p->ctx, "measuring the points") : CLV_OK;
+    clv_kpalm_end_own(p);
+    return status;
+}
+
+typedef struct measuring {
+    const double *c;
+    double square, *squares;
+    extent parts[MOST_CHUNKS];
+} measuring;
+
+static void measure_chunk(const clv_kpalm_problem *p, int64_t chunk, void *user) {
+    measuring *m = user;
+    int64_t from, to;
+    clv_kpalm_chunk(p, chunk, &from, &to);
+    extent part = {-1, from, 0};
+    for (int64_t i = from; i < to; i++) {
+        double distance = clv_row_distance(p->points, i, m->c, m->square);
+        part.sum += clv_kpalm_sample(p, i) * distance;
+        if (m->squares) {
+            m->squares[i] = distance;
+        }
+        if (exceeds(distance, part.most)) {
+            part.most = distance;
+            part.object = i;
+        }
+    }
+    m->parts[chunk] = part;
+}
+
+/* The sum of sample |a - c|^2 and the farthest object from c; all |a - c|^2 into `squares` unless it is NULL. */
+static clv_status measure(const clv_kpalm_problem *p, const double *c, double *squares, extent *out) {
+    measuring m = {.c = c, .square = clv_square_of(c, NULL, p->p), .squares = squares};
+    CLV_TRY(clv_kpalm_gather_chunks(p, pass_over(p, measure_chunk, &m), m.parts, sizeof *m.parts));
+    *out = m.parts[0];
     for (int64_t b = 1; b < p->chunks; b++) {
-        out->sum += parts[b].sum;
-        if (exceeds(parts[b].most, out->most)) {
-            out->most = parts[b].most;
-            out->object = parts[b].object;
+        out->sum += m.parts[b].sum;
+        if (exceeds(m.parts[b].most, out->most)) {
+            out->most = m.parts[b].most;
+            out->object = m.parts[b].object;
         }
     }
-    return clv_worked(p->ctx, p->n * p->p) ? clv_stop_failure(p->ctx, "measuring the points") : CLV_OK;
+    return CLV_OK;
+}
+
+static void add_chunk(const clv_kpalm_problem *p, int64_t chunk, void *user) {
+    double *sum = (double *)user + chunk * p->p;
+    int64_t from, to;
+    clv_kpalm_chunk(p, chunk, &from, &to);
+    for (int64_t i = from; i < to; i++) {
+        clv_row_add(p->points, i, clv_kpalm_sample(p, i) / p->mass, sum);
+    }
 }
 
 static clv_status find_mean(clv_kpalm_problem *p) {
     double *parts = CLV_NEW0(p->ctx, double, p->chunks * p->p);
-    int64_t first, last;
     if (!parts) {
         return CLV_ENOMEM;
     }
-    clv_kpalm_own_chunks(p, &first, &last);
-#pragma omp parallel for num_threads(clv_team(threads_for(p))) schedule(dynamic, 1)
-    for (int64_t b = first; b < last; b++) {
-        int64_t from, to;
-        clv_kpalm_chunk(p, b, &from, &to);
-        for (int64_t i = from; i < to; i++) {
-            clv_row_add(p->points, i, clv_kpalm_sample(p, i) / p->mass, parts + b * p->p);
-        }
-    }
-    clv_status status = clv_kpalm_gather_chunks(p, CLV_OK, parts, (size_t)p->p * sizeof *parts);
+    clv_status status = pass_over(p, add_chunk, parts);
+    status = clv_kpalm_gather_chunks(p, status, parts, (size_t)p->p * sizeof *parts);
     for (int64_t b = 0; b < p->chunks; b++) {
         for (int64_t f = 0; f < p->p; f++) {
             p->mean[f] += parts[b * p->p + f];

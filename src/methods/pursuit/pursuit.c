@@ -127,36 +127,37 @@ static clv_status take_matrix(clv_context *ctx, const clv_list *w, int64_t n, cl
 }
 
 /* Objects that no other one explains have no edge in the graph but by whom they explain. */
-static clv_status warn_of_unexplained(const clv_list *w, clv_result *result) {
+static clv_status warn_of_unexplained(const job *j, const clv_list *w, clv_result *result) {
     int64_t n = result->n, explained = 0;
     char *seen = CLV_NEW0(result->ctx, char, n);
     if (!seen) {
         return CLV_ENOMEM;
     }
     for (int64_t e = 0; e < w->count; e++) {
-        int64_t i = w->index[e] / n, j = w->index[e] % n;
-        explained += i != j && w->value[e] != 0 && !seen[j];
-        seen[j] |= i != j && w->value[e] != 0;
+        int64_t by = w->index[e] / n, object = w->index[e] % n;
+        explained += by != object && w->value[e] != 0 && !seen[object];
+        seen[object] |= by != object && w->value[e] != 0;
     }
     clv_free(result->ctx, seen);
     return 2 * explained < n
                ? clv_result_warn(result,
                                  "%lld of %lld objects are explained by no other, so that the graph says little of "
-                                 "them: try a larger -k, or a smaller --lambda",
-                                 (long long)(n - explained), (long long)n)
+                                 "them: try a larger -k, or a %s",
+                                 (long long)(n - explained), (long long)n,
+                                 j->problem.radius > 0 ? "larger --radius" : "smaller --lambda")
                : CLV_OK;
 }
 
 /* Where lambda is far below the squared length of the objects, W has several times k entries, which take long to find.
- * Objects of length 1 are no answer to a lambda below 1. */
+ * Objects of length 1 are no answer to a lambda below 1, and a larger lambda is another problem. */
 static clv_status warn_of_length(const job *j, clv_result *result) {
     double square = j->points.longest * j->points.longest * j->problem.unit,
            lambda = j->problem.lambda * j->problem.unit;
-    bool small = !result->certificate.holds && !(j->problem.radius > 0) && lambda < square;
+    bool small = !result->certificate.holds && !(j->problem.radius > 0) && lambda >= 1 && lambda < square;
     return small ? clv_result_warn(result,
                                    "lambda = %.3g is small beside the squared length of the objects, up to %.3g, which "
-                                   "makes the problem hard: try %s",
-                                   lambda, square, lambda >= 1 ? "--scale unit-rows" : "a larger --lambda")
+                                   "makes the problem hard: try --scale unit-rows",
+                                   lambda, square)
                  : CLV_OK;
 }
 
@@ -169,7 +170,7 @@ static clv_status fill_result(const job *j, const clv_ks_model *model, clv_resul
     CLV_TRY(clv_result_put_integer(result, "data_passes", (int64_t)(model->passes + 0.5)));
     CLV_TRY(clv_ks_warn_of_crawling(j->problem.options.solver, result));
     CLV_TRY(warn_of_length(j, result));
-    return warn_of_unexplained(&model->w, result);
+    return warn_of_unexplained(j, &model->w, result);
 }
 
 static clv_status drive(const job *j, clv_result **out) {

@@ -54,9 +54,27 @@ def text_model(path, terms):
     return path
 
 
-def png(path, width, height):
+def scans(path, side, count):
+    """A progressive gray picture: a scan of the means of its blocks, all 0, and `count` scans with nothing in them."""
+    def segment(kind, body):
+        return b"\xff" + kind + struct.pack(">H", len(body) + 2) + body
+    def code(table, symbol):  # of one bit
+        return segment(b"\xc4", bytes([table, 1] + 15 * [0] + [symbol]))
+    blocks, run = (side // 8) ** 2, 1 << 14  # blocks without anything are counted by a bit, and 14 more for what is above run
+    check(blocks % run == 0, "whole runs")
+    empty = segment(b"\xda", bytes([1, 1, 0, 1, 63, 0])) + bytes((15 * blocks // run + 7) // 8)
+    with open(path, "wb") as file:
+        file.write(b"\xff\xd8" + segment(b"\xdb", bytes(1) + b"\1" * 64)
+                   + segment(b"\xc2", struct.pack(">BHHB", 8, side, side, 1) + bytes([1, 0x11, 0])) + code(0, 0) + code(0x10, 0xe0)
+                   + segment(b"\xda", bytes([1, 1, 0, 0, 0, 0])) + bytes(blocks // 8) + empty * count + b"\xff\xd9")
+    return path
+
+
+def png(path, width, height, surplus=0):
+    """Black, and so many bytes more in its data."""
     packer = zlib.compressobj(9)
-    rows = b"".join(packer.compress(b"\0" * (1 + 3 * width)) for _ in range(height)) + packer.flush()
+    rows = b"".join(packer.compress(b"\0" * (1 + 3 * width)) for _ in range(height))
+    rows += b"".join(packer.compress(bytes(1 << 20)) for _ in range(surplus >> 20)) + packer.flush()
     with open(path, "wb") as file:
         file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
                    + chunk(b"IDAT", rows) + chunk(b"IEND", b""))
@@ -101,6 +119,15 @@ def files_that_inflate():
     bomb("kpalm", "c.csv.gz", "-k", "2")
     bomb("text", "d.jsonl.gz", "--tfidf", "t.mtx")
     check(not os.path.exists("t.mtx"), "there is no output")
+
+
+@case
+def pictures_that_take_long():
+    """A time limit holds while they are decoded: of all this work, so much as passes in a moment is done."""
+    for path in png("p.png", 4, 4, 300 << 20), png("q.png", 3000, 3000), scans("p.jpg", 2048, 400):
+        harness.cleave("kpalm", path, "-k", 2, "--time-limit", 1e-6, code=75, err=f"passed while reading {path}, before")
+    harness.cleave("kpalm", png("r.png", 4, 4, 1 << 20), "-k", 1, "--time-limit", 1e-6, "-q")
+    harness.cleave("kpalm", scans("r.jpg", 1024, 1), "-k", 1, "--time-limit", 1e-6, "-q")
 
 
 @case

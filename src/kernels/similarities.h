@@ -24,8 +24,8 @@ INLINE doubles exp_of(doubles x) {
     even = even * square + 0x1.0000000000001p-1;
     odd = odd * square + 0x1.5555555555556p-3;
     doubles power = 1 + (r + square * (even + r * odd));
-    double_mask scaled = (double_mask)power + ((double_mask)shifted << 52);
-    return (doubles)(inside & scaled);
+    double_bits scaled = (double_bits)power + ((double_bits)shifted << 52);
+    return (doubles)(inside & (double_mask)scaled);
 }
 
 INLINE doubles root_of(doubles x) {

@@ -38,6 +38,7 @@ typedef double doubles __attribute__((vector_size(VECTOR), may_alias));
 typedef float floats __attribute__((vector_size(VECTOR), may_alias));
 typedef float half_floats __attribute__((vector_size(VECTOR / 2), may_alias)); /* as many as there are doubles */
 typedef int64_t double_mask __attribute__((vector_size(VECTOR), may_alias));
+typedef uint64_t double_bits __attribute__((vector_size(VECTOR), may_alias)); /* which may overflow */
 typedef int32_t float_mask __attribute__((vector_size(VECTOR), may_alias));
 
 /* The same where memory is aligned to a number only. */

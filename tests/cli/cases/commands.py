@@ -479,7 +479,7 @@ def warnings_suggest_what_can_be_done():
     npy("x.npy", far)
     for affinity in ("gaussian", "local-knn"):
         said = " ".join(warned("ncut", "x.npy", "-k", 3, "--affinity", affinity, *(["--gamma", 1] if affinity == "gaussian" else [])))
-        check("one cluster has" in said and "look at the few" in said and "--affinity gaussian" not in said, f"{affinity}: {said}")
+        check("one cluster has" in said and "looking at the few" in said and "--affinity gaussian" not in said, f"{affinity}: {said}")
     said = warned("symnmf", "x.npy", "-k", 3, "--gamma", 1e-5)
     check(len(said) == 1 and said[0].endswith("; try --gamma auto or a larger --gamma"), f"the cause, not what follows from it: {said}")
     npy("x.npy", far[:101] + [[1e3, 0], [0, 1e3], [-1e3, 0]])
@@ -523,14 +523,14 @@ def warnings_of_outliers_do_not_lead_in_a_circle():
     few = [[1000, 1000], [-900, 800], [500, -2000]]
     for given, ways in (([], "--norm euclidean, or ncut"), (["--scale", "standard"], "--norm euclidean, or ncut"), (["--norm", "euclidean"], "ncut")):
         found = warned(blobs + few, "kpalm", 3, *given)
-        check(len(found) == 1 and re.search(f"(or )?try {ways}(, or look at the few for what they are: outliers)?$", found[0]), f"{given}: {found}")
+        check(len(found) == 1 and re.search(f"(or )?try {ways}(, or looking at the few for what they are: outliers)?$", found[0]), f"{given}: {found}")
     apart = [[x, 5 * y, draw.gauss(0, 1)] for x, y in blobs] + [[1000, 5000, 1000], [-900, 4000, 900], [500, -9000, -900]]
     found = warned(apart, "kpalm", 3)
     check("try --scale standard, or --norm" in found[-1], f"columns that differ: {found}")
     check("--scale" not in " ".join(warned(apart, "kpalm", 3, "--scale", "standard")), "that were scaled")
     # Two clusters, one of nearly all objects; no "0 of the 2 clusters", nor fewer clusters than two.
     found = warned([[draw.gauss(0, 1), draw.gauss(0, 1)] for _ in range(192)] + [[draw.gauss(50, 1), 50] for _ in range(8)], "kpalm", 2)
-    check(found == ["one cluster has 192 of the 200 objects: try --norm euclidean, or ncut, or look at the few for what they are: outliers"], f"{found}")
+    check(found == ["one cluster has 192 of the 200 objects: try --norm euclidean, or ncut, or looking at the few for what they are: outliers"], f"{found}")
     # Clusters that are empty are no outliers.
     npy("c.npy", [[0, 0], [9, 0], [1e6, 1e6], [9, 9]])
     found = warned(blobs, "kpalm", 4, "--solver", "lloyd", "--empty", "keep", "--start", "c.npy")

@@ -339,11 +339,15 @@ static clv_status exchange(const clv_local *l, clv_status status, kick *kicks, i
     return status;
 }
 
+static int hands_at_work(const clv_local *l) {
+    int team = clv_team(l->s->threads);
+    return team < l->hands ? team : l->hands;
+}
+
 /* Every kick of the bout, or those of this rank, and what the others found. */
 static clv_status attempt_all(clv_local *l, kick *kicks, int64_t count) {
     clv_partition *s = l->s;
     clv_context *ctx = s->problem->ctx;
-    int team = clv_team(s->threads);
     bool shared = is_shared_out(l);
     int64_t first = 0, last = count;
     clv_status status = CLV_OK;
@@ -351,8 +355,7 @@ static clv_status attempt_all(clv_local *l, kick *kicks, int64_t count) {
         kicks_of(l, clv_ranks_of(ctx)->with.rank, count, &first, &last);
         clv_own_clock_begin(ctx);
     }
-#pragma omp parallel for num_threads(team < l->hands ? team : l->hands)                                                \
-    schedule(dynamic, 1) if (s->problem->n >= LEAST_SHARED)
+#pragma omp parallel for num_threads(hands_at_work(l)) schedule(dynamic, 1) if (s->problem->n >= LEAST_SHARED)
     for (int64_t t = first; t < last; t++) {
         kicks[t].status = attempt(&kicks[t], &l->hand[omp_get_thread_num()], s);
     }

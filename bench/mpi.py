@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -49,16 +50,19 @@ def environment(ranks, threads):
     return dict(ENVIRONMENT, OMP_NUM_THREADS=str(threads), OMPI_MCA_mpi_yield_when_idle=waits)
 
 
+TOLD = re.compile(r"processes: .*, (\d+) meetings, (\d+) bytes .* waited ([\d.]+) s and received for ([\d.]+) s$", re.M)
+
+
 def run(cleave, folder, words, ranks, threads, iterations):
-    """Seconds of an iteration's part of the solve are found by differences; so are bytes and meetings."""
+    """Seconds of an iteration's part of the solve are found by differences; so are bytes and meetings. Then iterations, and the
+    seconds for which the first process waited and received, from its beginning on."""
     command = [cleave] + words + ["--threads", str(threads), "--max-iter", str(iterations), "-v", "--json", "r.json"]
     launch = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
     done = subprocess.run(launch + command, cwd=folder, env=environment(ranks, threads), capture_output=True, text=True, check=True)
     result = json.loads((folder / "r.json").read_text())
-    told = [line for line in done.stderr.splitlines() if line.startswith("processes: ")]
-    meetings, received = (int(part.split()[0]) for part in told[0].split(", ")[1:]) if told else (0, 0)
+    meetings, received, waited, receiving = map(float, TOLD.search(done.stderr).groups()) if ranks > 1 else (0, 0, 0, 0)
     return result["seconds"]["solve"] if isinstance(result["seconds"], dict) else result["seconds"], meetings, received, \
-        result["iterations"]
+        result["iterations"], waited, receiving
 
 
 def measure(cleave, folder, words, ranks, threads, rounds, few=2, many=6):
@@ -102,7 +106,8 @@ def write_points(folder, n, p, k, kind):
 
 
 def print_layer(cleave, folder, words, rounds):
-    print("| | 2 processes | 2 threads | ratio | meetings | received by the first |\n| --- | --- | --- | --- | --- | --- |")
+    print("| | 2 processes | 2 threads | ratio | meetings | received by the first | waited, received for |\n"
+          "| --- | --- | --- | --- | --- | --- | --- |")
     for title, n, p, k, kind, arguments in LAYER:
         if not all(word in arguments + title for word in words):
             continue
@@ -111,8 +116,9 @@ def print_layer(cleave, folder, words, rounds):
         runs = [(run(cleave, folder, arguments.split(), 2, 1, limit), run(cleave, folder, arguments.split(), 1, 2, limit))
                 for _ in range(rounds)]
         ranks, threads = (min(pair[side][0] for pair in runs) for side in (0, 1))  # the least disturbed
-        print("| %s | %.2f | %.2f | %.2f | %d | %.1f MB |"
-              % (title, ranks, threads, ranks / threads, runs[0][0][1], runs[0][0][2] / 1e6), flush=True)
+        _, meetings, received, _, waited, receiving = min(pair[0] for pair in runs)
+        print("| %s | %.2f | %.2f | %.2f | %d | %.1f MB | %.2f, %.2f |"
+              % (title, ranks, threads, ranks / threads, meetings, received / 1e6, waited, receiving), flush=True)
 
 
 # Arguments; rows, columns and clusters of the file.

@@ -433,8 +433,9 @@ static clv_status run_together(cli_job *job) {
     clv_context_work_alone(job->app->ctx, 1);
     clv_ranks_info info = clv_context_ranks(job->app->ctx);
     if (job->output.verbose) {
-        cli_tell("processes: %lld, %lld meetings, %lld bytes received by the first", (long long)info.ranks,
-                 (long long)info.meetings, (long long)info.bytes);
+        cli_tell("processes: %lld, %lld meetings, %lld bytes received by the first, which waited %.3f s and received "
+                 "for %.3f s",
+                 (long long)info.ranks, (long long)info.meetings, (long long)info.bytes, info.waited, info.received);
     }
     status = info.rank == 0 ? cli_job_write(job) : CLV_OK;
     clv_context_work_alone(job->app->ctx, 0);

@@ -164,6 +164,7 @@ CLV_API void clv_context_leave(clv_context *ctx);
 typedef struct clv_ranks_info {
     int64_t rank, ranks;     /* of this process, from 0; of all: 1 where none joined */
     int64_t meetings, bytes; /* so far: how often results were exchanged, and what this process received */
+    double waited, received; /* seconds: at meetings, for the others, and for these bytes when all had come */
 } clv_ranks_info;
 CLV_API clv_ranks_info clv_context_ranks(const clv_context *ctx);
 /* All processes bring a status and, with a failure, a message (NULL: that of the context); all get the failure of the

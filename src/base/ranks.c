@@ -98,11 +98,20 @@ int clv_owner_of(const clv_context *ctx, int64_t n, int64_t block, int64_t objec
 
 /* --- meetings --- */
 
-static int exchange(clv_ranks *r, void *all, const int64_t *counts, const int64_t *places) {
+/* What the others of `with` bring; the time that it takes is added to *seconds. */
+static int gather_from(const clv_communicator *with, void *all, const int64_t *counts, const int64_t *places,
+                       double *seconds) {
+    double begun = clv_seconds();
+    int failed = with->gather(with->self, all, counts, places);
+    *seconds += clv_seconds() - begun;
+    return failed;
+}
+
+static int exchange(clv_ranks *r, void *all, const int64_t *counts, const int64_t *places, double *seconds) {
     for (int32_t q = 0; q < r->with.ranks; q++) {
         r->bytes += q == r->with.rank ? 0 : counts[q];
     }
-    return r->with.gather(r->with.self, all, counts, places);
+    return gather_from(&r->with, all, counts, places, seconds);
 }
 
 /* What rank `root` has to say becomes the message of this context. */
@@ -178,7 +187,7 @@ static clv_status meet(clv_context *ctx, uint64_t signature, clv_status status, 
         r->places[q] = q * (int64_t)sizeof *notes;
     }
     r->meetings++;
-    if (exchange(r, notes, r->counts, r->places)) {
+    if (exchange(r, notes, r->counts, r->places, &r->waited)) {
         return break_off(ctx, "a meeting");
     }
     int32_t failed = find_failure(notes, r->with.ranks);
@@ -239,7 +248,7 @@ clv_status clv_gather_bytes(clv_context *ctx, clv_status status, void *all, cons
     bool little = most <= ROOM;
     CLV_TRY(meet(ctx, signature & 0xffffffffffff, status, (char *)all + places[me], little ? counts[me] : 0));
     if (!little) {
-        return exchange(r, all, counts, places) ? break_off(ctx, "gathering results") : CLV_OK;
+        return exchange(r, all, counts, places, &r->received) ? break_off(ctx, "gathering results") : CLV_OK;
     }
     const note *notes = r->notes;
     for (int32_t q = 0; q < r->with.ranks; q++) {
@@ -264,7 +273,10 @@ clv_status clv_broadcast(clv_context *ctx, clv_status status, void *data, int64_
         return CLV_OK;
     }
     r->bytes += here ? 0 : bytes;
-    return r->with.broadcast(r->with.self, data, bytes, root) ? break_off(ctx, "a message to all") : CLV_OK;
+    double begun = clv_seconds();
+    int failed = r->with.broadcast(r->with.self, data, bytes, root);
+    r->received += clv_seconds() - begun;
+    return failed ? break_off(ctx, "a message to all") : CLV_OK;
 }
 
 /* --- shares that are gathered --- */
@@ -334,6 +346,7 @@ clv_status clv_gather_columns(clv_context *ctx, clv_status status, double *y, in
     if (!clv_is_shared(ctx)) {
         return status;
     }
+    clv_ranks *r = clv_ranks_of(ctx);
     int ranks = clv_rank_count(ctx);
     int64_t *counts = CLV_NEW(ctx, int64_t, 2 * ranks), from, to;
     if (!counts) {
@@ -352,7 +365,8 @@ clv_status clv_gather_columns(clv_context *ctx, clv_status status, double *y, in
     }
     status = k > 0 ? clv_gather_bytes(ctx, status, y, counts, places) : clv_meet(ctx, 0, status);
     for (int64_t c = 1; c < k && status == CLV_OK; c++) {
-        status = exchange(clv_ranks_of(ctx), y + c * n, counts, places) ? break_off(ctx, "gathering results") : CLV_OK;
+        bool failed = exchange(r, y + c * n, counts, places, &r->received);
+        status = failed ? break_off(ctx, "gathering results") : CLV_OK;
     }
     clv_free(ctx, counts);
     return status;
@@ -470,7 +484,7 @@ static clv_status meet_groups(clv_context *ctx, clv_status status, group_note mi
         r->places[g] = g * (int64_t)sizeof *notes;
     }
     notes[r->group] = mine;
-    if (r->between.gather(r->between.self, notes, r->counts, r->places)) {
+    if (gather_from(&r->between, notes, r->counts, r->places, &r->waited)) {
         return break_off(ctx, "a meeting of groups");
     }
     int found = find_group(notes, r->groups);
@@ -485,8 +499,8 @@ static clv_status exchange_groups(clv_context *ctx, unsigned char *all, const in
         r->counts[g] = ends[g] - r->places[g];
         r->bytes += g == r->group ? 0 : r->counts[g];
     }
-    return r->between.gather(r->between.self, all, r->counts, r->places) ? break_off(ctx, "a meeting of groups")
-                                                                         : CLV_OK;
+    bool failed = gather_from(&r->between, all, r->counts, r->places, &r->received);
+    return failed ? break_off(ctx, "a meeting of groups") : CLV_OK;
 }
 
 clv_status clv_groups_gather(clv_context *ctx, clv_status status, const void *own, int64_t bytes, unsigned char **all,
@@ -664,5 +678,6 @@ void clv_context_work_alone(clv_context *ctx, int alone) {
 
 clv_ranks_info clv_context_ranks(const clv_context *ctx) {
     const clv_ranks *r = clv_ranks_of(ctx);
-    return r ? (clv_ranks_info){r->with.rank, r->with.ranks, r->meetings, r->bytes} : (clv_ranks_info){0, 1, 0, 0};
+    return r ? (clv_ranks_info){r->with.rank, r->with.ranks, r->meetings, r->bytes, r->waited, r->received}
+             : (clv_ranks_info){.ranks = 1};
 }

@@ -52,6 +52,7 @@ typedef struct clv_ranks {
     bool watched;            /* whether any has */
     int64_t seen;            /* meetings when clv_meet_again was last called */
     int64_t meetings, bytes; /* received */
+    double waited, received; /* seconds in exchanges of notes, where ranks wait for each other; and in others */
     void *notes;             /* of all ranks: work */
     int64_t *counts, *places;
     /* Groups (clv_context_group): `with` is then that of the group. */

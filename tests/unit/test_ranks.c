@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <time.h>
 
 enum { N = 2200, P = 3, K = 3, SAMPLES = 80, FEATURES = 4000, TEXT = 256 };
 
@@ -151,6 +152,36 @@ static void ranks_that_differ_are_found_out(void **unused) {
     run_all(3, come_apart, found, sizeof found[0]);
     for (int q = 0; q < 3; q++) {
         assert_int_equal(found[q].status, CLV_EINTERNAL);
+    }
+}
+
+typedef struct timed {
+    clv_status status;
+    double waited, received;
+} timed;
+
+/* The second rank comes late to what all then gather. */
+static void gather_late(clv_context *ctx, int rank, void *user) {
+    timed *t = user;
+    double items[64 * 3] = {0};
+    clv_ranks_info before = clv_context_ranks(ctx);
+    if (rank == 1) {
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    }
+    t->status = clv_gather_items(ctx, CLV_OK, items, 64 * sizeof *items, 3, 1);
+    clv_ranks_info after = clv_context_ranks(ctx);
+    t->waited = after.waited - before.waited;
+    t->received = after.received - before.received;
+}
+
+static void who_comes_late_is_waited_for(void **unused) {
+    (void)unused;
+    timed found[3] = {{0}};
+    run_all(3, gather_late, found, sizeof found[0]);
+    for (int q = 0; q < 3; q++) {
+        assert_int_equal(found[q].status, CLV_OK);
+        assert_true(found[q].received > 0);
+        assert_true(q == 1 || found[q].waited >= 0.04);
     }
 }
 
@@ -563,7 +594,7 @@ int main(void) {
         cmocka_unit_test(stops_are_agreed_upon),       cmocka_unit_test(who_has_met_need_not_meet_again),
         cmocka_unit_test(the_operator_is_the_same),    cmocka_unit_test(methods_are_the_same),
         cmocka_unit_test(one_without_memory_ends_all), cmocka_unit_test(groups_find_the_same),
-        cmocka_unit_test(a_group_that_fails_ends_all),
+        cmocka_unit_test(a_group_that_fails_ends_all), cmocka_unit_test(who_comes_late_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,22 +116,22 @@ bool clv_affinity_lives_in(const clv_affinity_info *info, const char *home);
 typedef struct clv_halo {
     const clv_affinity *a; /* NULL: there is none */
     int64_t first, last;   /* own objects */
-    int64_t block, width;  /* objects are shared in blocks; so many vectors at a time, at most */
-    bool packs;            /* borders alone are exchanged, else all entries */
-    int64_t *border;       /* objects with neighbors that another rank has, those of a rank after those of others */
+    int64_t block;         /* objects are shared in blocks */
+    int64_t *border;       /* those with neighbors that another rank has, the ones of a rank after those of others */
     int64_t *ends;         /* and where they end */
-    double *packed;        /* their entries of the vectors */
-    int64_t *counts, *places;
+    double *close;         /* of one vector, or of two side by side: entries of own objects, then of borders */
+    clv_matrix rows;       /* of own objects, their columns numbered by these; */
+    int64_t *start;        /* which has these */
+    int32_t *index;
+    int64_t *counts, *places; /* what is exchanged */
     clv_kept kept;
 } clv_halo;
 /* Whether ranks share such products with each other. */
 bool clv_halo_suits(const clv_affinity *a, int64_t block);
-clv_status clv_halo_new(const clv_affinity *a, int64_t block, int64_t width, clv_halo *out); /* freed also on failure */
-void clv_halo_free(clv_halo *h); /* takes one that is all zero */
-/* Own entries of y, k x n, of those of x that own rows touch. */
+clv_status clv_halo_new(const clv_affinity *a, int64_t block, clv_halo *out); /* freed also on failure */
+void clv_halo_free(clv_halo *h);                                              /* takes one that is all zero */
+/* Own entries of y from those of x; both are k x n, and k is 1 or 2. */
 clv_status clv_halo_apply(const clv_halo *h, const double *x, int64_t k, double *y, int threads);
-/* The entries of x, k x n, that own rows touch, from the ranks that have them. */
-clv_status clv_halo_exchange(const clv_halo *h, double *x, int64_t k);
 
 /* product.c: Y = X A for a k x n block X (borrowed) that changes for a few objects at a time. */
 typedef struct clv_product {

@@ -82,9 +82,11 @@ typedef struct clv_home_functions {
     clv_status (*factor)(const clv_affinity *a, clv_matrix *out);
     clv_status (*radial)(const clv_affinity *a, clv_radial *out);
     const int64_t *(*order)(const clv_affinity *a);
-    /* The rows first .. last - 1 of `apply`, by this rank alone; of x what they touch is there. */
-    clv_status (*apply_rows)(const clv_affinity *a, const double *x, int64_t k, int64_t first, int64_t last, double *y,
-                             int threads);
+    /* Some rows of `apply`, with a sparse view, by this rank alone: these, whose columns may have other numbers (of the
+     * diagonal, that of the row), times a vector, or two that are side by side (x[2 j], x[2 j + 1]). The second
+     * product is n entries after the first. */
+    void (*apply_rows)(const clv_affinity *a, const clv_matrix *rows, const double *x, int64_t width, double *y,
+                       int threads);
     /* And, all of them or none, as clv_affinity_keep and those after it. */
     clv_status (*keep)(const clv_affinity *a, int64_t k, const double *y, const double *degree, void **kept);
     clv_status (*kept_follow)(const clv_affinity *a, void *kept, const clv_moves *moves, double *own);

@@ -55,14 +55,14 @@ static clv_status sparse_move(const clv_affinity *a, int64_t i, double *from, do
 /* What takes the time is reading the graph, and finding the entries of x: two vectors at a time, side by side, and no
  * weights where all are 1. `width` is how many there are of them, `ones` whether they are all 1: constants, after
  * inlining. */
-static inline __attribute__((always_inline)) void times_row(const clv_affinity *a, const double *x, int width,
-                                                            bool ones, int64_t i, double *out) {
-    const clv_matrix *graph = graph_of(a);
-    const double *values = graph->values;
+static inline __attribute__((always_inline)) void times_row(const clv_affinity *a, const clv_matrix *rows,
+                                                            const double *x, int width, bool ones, int64_t i,
+                                                            double *out) {
+    const double *values = rows->values;
     double sum = 0, other = 0;
-    for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++) {
-        const double *entry = x + (int64_t)graph->index[e] * width;
-        double value = !counts(a, graph, i, e) ? 0 : ones ? 1 : values[e];
+    for (int64_t e = rows->start[i]; e < rows->start[i + 1]; e++) {
+        const double *entry = x + (int64_t)rows->index[e] * width;
+        double value = !counts(a, rows, i, e) ? 0 : ones ? 1 : values[e];
         sum += value * entry[0];
         other += value * entry[width - 1];
     }
@@ -70,18 +70,19 @@ static inline __attribute__((always_inline)) void times_row(const clv_affinity *
     out[width - 1] = other;
 }
 
-static void times_rows(const clv_affinity *a, int64_t first, int64_t last, const double *x, int width, int threads,
-                       double *y, double *second) {
+static void times_rows(const clv_affinity *a, const clv_matrix *rows, int64_t first, int64_t last, const double *x,
+                       int64_t width, double *y, int threads) {
     bool ones = ((const sparse *)a->state)->ones && !a->zero_diagonal;
+    double *second = y + a->info.n;
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic, ROW_BLOCK)
     for (int64_t i = first; i < last; i++) {
         double out[2];
         if (width == 1) {
-            times_row(a, x, 1, false, i, out);
+            times_row(a, rows, x, 1, false, i, out);
         } else if (ones) {
-            times_row(a, x, 2, true, i, out);
+            times_row(a, rows, x, 2, true, i, out);
         } else {
-            times_row(a, x, 2, false, i, out);
+            times_row(a, rows, x, 2, false, i, out);
         }
         y[i] = out[0];
         if (width == 2) {
@@ -90,8 +91,13 @@ static void times_rows(const clv_affinity *a, int64_t first, int64_t last, const
     }
 }
 
-static clv_status sparse_apply_rows(const clv_affinity *a, const double *x, int64_t k, int64_t first, int64_t last,
-                                    double *y, int threads) {
+static void sparse_apply_rows(const clv_affinity *a, const clv_matrix *rows, const double *x, int64_t width, double *y,
+                              int threads) {
+    times_rows(a, rows, 0, rows->rows, x, width, y, threads);
+}
+
+static clv_status apply_pairs(const clv_affinity *a, const double *x, int64_t k, int64_t first, int64_t last, double *y,
+                              int threads) {
     int64_t n = a->info.n;
     double *pair = k > 1 ? CLV_NEW(a->ctx, double, 2 * n) : NULL;
     if (k > 1 && !pair) {
@@ -104,10 +110,10 @@ static clv_status sparse_apply_rows(const clv_affinity *a, const double *x, int6
             pair[2 * i] = left[i];
             pair[2 * i + 1] = right[i];
         }
-        times_rows(a, first, last, pair, 2, threads, y + c * n, y + (c + 1) * n);
+        times_rows(a, graph_of(a), first, last, pair, 2, y + c * n, threads);
     }
     if (k % 2 == 1) {
-        times_rows(a, first, last, x + (k - 1) * n, 1, threads, y + (k - 1) * n, NULL);
+        times_rows(a, graph_of(a), first, last, x + (k - 1) * n, 1, y + (k - 1) * n, threads);
     }
     clv_free(a->ctx, pair);
     return CLV_OK;
@@ -115,7 +121,7 @@ static clv_status sparse_apply_rows(const clv_affinity *a, const double *x, int6
 
 static clv_status sparse_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
     clv_spread spread = clv_spread_begin(a, (double)a->info.nonzeros);
-    clv_status status = sparse_apply_rows(a, x, k, spread.first, spread.last, y, threads);
+    clv_status status = apply_pairs(a, x, k, spread.first, spread.last, y, threads);
     return clv_spread_gather(a, &spread, status, y, k);
 }
 

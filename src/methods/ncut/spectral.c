@@ -76,12 +76,9 @@ static void scale(const normalized *m, const double *x, int64_t count, int64_t f
 }
 
 /* y = W x; by ranks that share a graph, for own objects, and x need not have more of them either. */
-static clv_status product(const normalized *m, double *x, int64_t count, double *y) {
-    if (!m->halo.a) {
-        return clv_affinity_apply(m->problem->affinity, x, count, y, m->threads);
-    }
-    CLV_TRY(clv_halo_exchange(&m->halo, x, count));
-    return clv_halo_apply(&m->halo, x, count, y, m->threads);
+static clv_status product(const normalized *m, const double *x, int64_t count, double *y) {
+    return m->halo.a ? clv_halo_apply(&m->halo, x, count, y, m->threads)
+                     : clv_affinity_apply(m->problem->affinity, x, count, y, m->threads);
 }
 
 /* y = M x. */
@@ -373,7 +370,7 @@ static clv_status divide(normalized *m) {
     int64_t chunk = clv_krylov_chunk(p->n);
     m->last = p->n;
     if (clv_halo_suits(p->affinity, chunk)) {
-        CLV_TRY(clv_halo_new(p->affinity, chunk, SPARSE_BLOCK, &m->halo));
+        CLV_TRY(clv_halo_new(p->affinity, chunk, &m->halo));
         m->first = m->halo.first;
         m->last = m->halo.last;
     }

@@ -129,20 +129,23 @@ static void add_options(clv_text *text, const clv_option_table *table, const clv
 static void add_affinity(clv_text *text, const clv_affinity *a) {
     clv_affinity_info info;
     clv_affinity_describe(a, &info);
-    clv_text_add(text, "objects=%lld\naffinity=%s\nhome=%s\ngamma=%.17g\nnonzeros=%lld\nlandmarks=%lld\ndiagonal=%d\n",
-                 (long long)info.n, clv_kind_of(info.kind)->name, info.home, info.gamma, (long long)info.nonzeros,
+    clv_text_add(text, "affinity=%s\nhome=%s\ngamma=%.17g\nnonzeros=%lld\nlandmarks=%lld\ndiagonal=%d\n",
+                 clv_kind_of(info.kind)->name, info.home, info.gamma, (long long)info.nonzeros,
                  (long long)info.landmarks, clv_affinity_has_diagonal(a));
 }
 
-/* The first line is what differs most often where all do. */
+/* The first line that differs is told of: what others follow from, such as a gamma from k, comes before them. */
 static void describe(clv_text *text, const clv_method *method, const clv_input *input, const void *options) {
     const clv_control *control = options;
     if (input->affinity) {
-        add_affinity(text, input->affinity);
+        clv_text_add(text, "objects=%lld\n", (long long)clv_affinity_size(input->affinity));
     } else {
         clv_text_add(text, "rows=%lld\ncolumns=%lld\n", (long long)input->points->rows, (long long)input->points->cols);
     }
     add_options(text, method->options, input, options);
+    if (input->affinity) {
+        add_affinity(text, input->affinity);
+    }
     add_options(text, clv_control_table(), input, options);
     clv_text_add(text, "trace=%s\n", control->keep_trace ? "yes" : "no");
 }

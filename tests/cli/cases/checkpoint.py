@@ -174,6 +174,9 @@ def other_work_is_refused():
     cleave(*base, "--max-iter", "5", *go, code=65, err="max-iter = 1000000")
     cleave("ncut", "none.npy", "-k", "4", *go, code=65, err="c.ckpt: the checkpoint is of a run of kpalm, and this is one of ncut")  # at once
     cleave(*base, "--scale", "standard", *go, code=65, err="made on other data")
+    cleave("symnmf", "x.npy", "-k", "4", "-q", "--checkpoint", "s.ckpt")  # whose gamma follows from k
+    cleave("symnmf", "x.npy", "-k", "5", "--resume", "s.ckpt", code=65, err="made with k=4, and this run has k=5")
+    cleave("symnmf", "x.npy", "-k", "4", "--gamma", "3", "--resume", "s.ckpt", code=65, err="this run has gamma=3")
     data(seed=2)
     cleave(*base, *go, code=65, err="made on other data")
     data(n=239)

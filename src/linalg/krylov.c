@@ -24,7 +24,7 @@
 #include <omp.h>
 #include <string.h>
 
-enum { LEAST_CHUNK = 2048, MOST_CHUNKS = 64, CHECKS = 8, WORTH_THREADS = 1 << 18, WORTH_RANKS = 1 << 22 };
+enum { CHUNK = 2048, MOST_CHUNKS = 64, CHECKS = 8, WORTH_THREADS = 1 << 18, WORTH_RANKS = 1 << 22 };
 
 /* What is left of a vector, relative to what it was, when it is taken to be none: of a product after its projection,
  * where it is rounding; of one in a block after the others are taken out, where its direction loses its digits. */
@@ -57,9 +57,11 @@ typedef struct state {
     double *settled;      /* count: values before the check */
 } state;
 
+/* All chunks are of one size, or the last rank would have less to do than the others. */
 int64_t clv_krylov_chunk(int64_t n) {
-    int64_t shared = (n + MOST_CHUNKS - 1) / MOST_CHUNKS;
-    return shared > LEAST_CHUNK ? shared : LEAST_CHUNK;
+    int64_t chunks = (n + CHUNK - 1) / CHUNK;
+    chunks = chunks < MOST_CHUNKS ? chunks : MOST_CHUNKS;
+    return chunks > 1 ? (n + chunks - 1) / chunks : CHUNK;
 }
 
 size_t clv_krylov_memory(const clv_krylov *plan) {

@@ -106,7 +106,7 @@ static void follow(clv_context *ctx, const graph *g, int64_t k, uint64_t seed, b
     assert_int_equal(clv_partition_new(&p, 1, &fresh), CLV_OK);
     assert_int_equal(clv_local_new(&s, &l), CLV_OK);
     clv_start_random(&s, &rng);
-    clv_local_begin(&l);
+    assert_int_equal(clv_local_begin(&l), CLV_OK);
     check_state(&l, &fresh);
     int kept = 0;
     for (int bout = 0; bout < 150; bout++) { /* from labels at random, so that some are kept */

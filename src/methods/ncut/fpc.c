@@ -9,6 +9,7 @@
  * Ties with the own cluster, up to rounding, keep the label; between others the seed decides. A step that would empty a
  * cluster leaves it the member that loses least by staying; h of (25) still does not fall, so proposition 5 stands. O(n
  * k), then what adopting the labels costs. */
+#include "base/ranks.h"
 #include "methods/ncut/ncut.h"
 
 #include <math.h>
@@ -76,11 +77,17 @@ static clv_status choose_labels(clv_partition *s) {
         clv_kept_scores by = {s->column, s->second, p->shift, ROUNDING, s->ties};
         return clv_affinity_kept_choose(p->affinity, s->kept, &by, s->labels, s->wanted);
     }
-#pragma omp parallel for num_threads(clv_team(s->threads)) if (clv_partition_is_large(s))
-    for (int64_t from = s->first; from < s->last; from += BLOCK) {
-        choose_in_block(s, from, s->last - from < BLOCK ? s->last : from + BLOCK);
+    int64_t first = s->first, last = s->last;
+    bool divides = !s->shared && clv_partition_is_large(s); /* every rank has all sums, and looks at some of them */
+    if (divides) {
+        clv_share_objects(p->ctx, p->n, CLV_SHARE, &first, &last);
     }
-    return clv_gather_wanted(s);
+#pragma omp parallel for num_threads(clv_team(s->threads)) if (clv_partition_is_large(s))
+    for (int64_t from = first; from < last; from += BLOCK) {
+        choose_in_block(s, from, last - from < BLOCK ? last : from + BLOCK);
+    }
+    return divides ? clv_gather_items(p->ctx, CLV_OK, s->wanted, sizeof *s->wanted, p->n, CLV_SHARE)
+                   : clv_gather_wanted(s);
 }
 
 /* Leave in cluster c the member that loses least by staying. */

@@ -11,7 +11,9 @@
  *
  * A move also changes two volumes, and by that, slightly, the gains of all objects. Hence a pass over all objects ends
  * the polish, and every round of kicks (local_kicks.c) with a gain: an iterate that the driver gets to see is optimal
- * under single moves. Threads share the looking of a pass, and one moves those that would move as things were. */
+ * under single moves. Threads and ranks share the looking of a pass, and one moves those that would move as things
+ * were. */
+#include "base/ranks.h"
 #include "methods/ncut/ncut.h"
 
 #include <math.h>
@@ -124,13 +126,25 @@ static double value_of(const clv_partition *s) {
     return ((double)s->problem->k - association) / 2;
 }
 
+/* Whether ranks share passes over all objects. */
+static bool shares_passes(const clv_local *l) {
+    return l->chunks > 1 && clv_is_shared(l->s->problem->ctx);
+}
+
 /* From the labels alone. */
-static void measure(clv_local *l) {
+static clv_status measure(clv_local *l) {
     clv_partition *s = l->s;
-    int64_t k = s->problem->k;
+    clv_context *ctx = s->problem->ctx;
+    int64_t k = s->problem->k, first = 0, last = l->chunks;
+    if (shares_passes(l)) {
+        clv_share(ctx, l->chunks, &first, &last);
+    }
 #pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static) if (l->chunks > 1)
-    for (int64_t q = 0; q < l->chunks; q++) {
+    for (int64_t q = first; q < last; q++) {
         measure_chunk(l, q, l->partial + 2 * k * q, l->partial + 2 * k * q + k);
+    }
+    if (shares_passes(l)) {
+        CLV_TRY(clv_gather_items(ctx, CLV_OK, l->partial, 2 * (size_t)k * sizeof *l->partial, l->chunks, 1));
     }
     memcpy(s->within, l->partial, (size_t)k * sizeof *s->within);
     memcpy(s->volume, l->partial + k, (size_t)k * sizeof *s->volume);
@@ -142,6 +156,7 @@ static void measure(clv_local *l) {
     }
     clv_partition_count(s, s->labels);
     s->value = value_of(s);
+    return CLV_OK;
 }
 
 /* --- one object --- */
@@ -371,12 +386,13 @@ static void gather_hands(clv_local *l) {
     }
 }
 
-void clv_local_begin(clv_local *l) {
+clv_status clv_local_begin(clv_local *l) {
     l->s->fresh = false;
     l->clusters = l->regions = l->cluster_work = l->region_work = 0;
     gather_hands(l);
-    measure(l);
+    CLV_TRY(measure(l));
     l->mark = l->s->value;
+    return CLV_OK;
 }
 
 void clv_local_pass_state(clv_local *l, clv_archive *archive) {
@@ -401,35 +417,37 @@ static bool is_restless(clv_hand *h, int64_t i) {
     return restless;
 }
 
-/* Threads look at all objects; those that would move are queued, in order. */
-static void queue_restless(clv_local *l) {
-    int64_t n = l->s->problem->n;
+/* Threads look at all objects, or those of this rank; the ones that would move are queued, in order. */
+static clv_status queue_restless(clv_local *l) {
+    clv_context *ctx = l->s->problem->ctx;
+    int64_t n = l->s->problem->n, first = 0, last = n;
     uint8_t *marks = l->hand[0].marks;
     int team = clv_team(l->s->threads);
     for (int h = 0; h < l->hands; h++) {
         clv_hand_stand(&l->hand[h], l->s);
     }
-#pragma omp parallel for num_threads(team < l->hands ? team : l->hands) schedule(static) if (l->chunks > 1)
-    for (int64_t q = 0; q < l->chunks; q++) {
-        clv_hand *h = &l->hand[omp_get_thread_num()];
-        for (int64_t i = q * n / l->chunks; i < (q + 1) * n / l->chunks; i++) {
-            marks[i] |= is_restless(h, i) ? CLV_REACHED : 0;
-        }
+    if (shares_passes(l)) {
+        clv_share_objects(ctx, n, CLV_SHARE, &first, &last);
     }
+#pragma omp parallel for num_threads(team < l->hands ? team : l->hands) schedule(static) if (l->chunks > 1)
+    for (int64_t i = first; i < last; i++) {
+        marks[i] |= is_restless(&l->hand[omp_get_thread_num()], i) ? CLV_REACHED : 0;
+    }
+    CLV_TRY(shares_passes(l) ? clv_gather_items(ctx, CLV_OK, marks, sizeof *marks, n, CLV_SHARE) : CLV_OK);
     for (int64_t i = 0; i < n; i++) {
         if (marks[i] & CLV_REACHED) {
             marks[i] &= (uint8_t)~CLV_REACHED;
             push(&l->hand[0], i);
         }
     }
+    return CLV_OK;
 }
 
 clv_status clv_local_pass(clv_local *l, int64_t *moved) {
     clv_hand *h = &l->hand[0];
-    queue_restless(l);
+    CLV_TRY(queue_restless(l));
     CLV_TRY(clv_hand_settle(h));
     *moved = h->moves;
     clv_local_adopt(l, h);
-    measure(l);
-    return CLV_OK;
+    return measure(l);
 }

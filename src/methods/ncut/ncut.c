@@ -184,7 +184,7 @@ static bool is_optimal(const clv_partition *s) {
 static clv_status polish(ncut_run *run) {
     int64_t moved;
     if (run->local.s && !run->is_local) {
-        clv_local_begin(&run->local);
+        CLV_TRY(clv_local_begin(&run->local));
         run->is_local = true;
     }
     CLV_TRY(run->is_local ? clv_local_pass(&run->local, &moved) : clv_move_sweep(&run->now, &moved));

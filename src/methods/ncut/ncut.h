@@ -270,7 +270,7 @@ size_t clv_local_memory(int64_t n, int64_t k, int threads);
 /* For a checkpoint, between calls; after its partition. */
 void clv_local_pass_state(clv_local *l, clv_archive *archive);
 /* From the labels of the partition. */
-void clv_local_begin(clv_local *l);
+clv_status clv_local_begin(clv_local *l);
 /* Look at all objects, and again at those that moves have touched. Without a move, no single one lowers the cut. */
 clv_status clv_local_pass(clv_local *l, int64_t *moved);
 

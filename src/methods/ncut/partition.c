@@ -376,15 +376,19 @@ static bool may_leave(const clv_partition *s, int64_t i) {
 }
 
 clv_status clv_partition_gain(clv_partition *s, double *out) {
-    int64_t n = s->problem->n;
+    int64_t n = s->problem->n, first = 0, last = n;
     CLV_TRY(clv_partition_bring_back(s));
     double best = -DBL_MAX; /* what compilers start a max reduction from is this or -INFINITY */
+    if (clv_partition_is_large(s)) {
+        clv_share_objects(s->problem->ctx, n, CLV_SHARE, &first, &last);
+    }
 #pragma omp parallel for num_threads(clv_team(s->threads)) if (clv_partition_is_large(s)) reduction(max : best)
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = first; i < last; i++) {
         if (may_leave(s, i) && !is_heavy(s, i)) {
             best = fmax(best, clv_partition_leave(s, i) + best_entry(s, i));
         }
     }
+    CLV_TRY(clv_partition_is_large(s) ? clv_agree_largest(s->problem->ctx, &best) : CLV_OK);
     for (int64_t i = 0; i < n; i++) {
         double leave;
         if (may_leave(s, i) && is_heavy(s, i)) {

@@ -17,6 +17,7 @@
  * Where the eigenvalues of a dense, computed or low-rank affinity crowd at 1 as well, a wide block is too shallow, and
  * the filter takes over. What does not converge then goes to LAPACK if it is of moderate size; if it is not, the best
  * pairs are kept and said not to have converged. */
+#include "base/ranks.h"
 #include "linalg/krylov.h"
 #include "methods/ncut/ncut.h"
 
@@ -325,9 +326,14 @@ static clv_status finish_with(normalized *m, int64_t block, double *images, doub
         int64_t width = count - c < block ? count - c : block;
         CLV_TRY(multiply_whole(m, out->vectors + c * n, width, images + c * n));
     }
-    for (int64_t c = 0; c < count * count; c++) {
+    int64_t first = 0, last = count * count;
+    if (m->halo.a) {
+        clv_share(out->ctx, count * count, &first, &last);
+    }
+    for (int64_t c = first; c < last; c++) {
         gram[c] = clv_dot(out->vectors + c / count * n, images + c % count * n, n, m->threads);
     }
+    CLV_TRY(m->halo.a ? clv_gather_items(out->ctx, CLV_OK, gram, sizeof *gram, count * count, 1) : CLV_OK);
     for (int64_t c = 0; c < count; c++) {
         for (int64_t d = 0; d < c; d++) {
             gram[c * count + d] = gram[d * count + c] = (gram[c * count + d] + gram[d * count + c]) / 2;

@@ -255,8 +255,7 @@ static bool certificate_agrees(const clv_certificate *claimed, const clv_certifi
  * converged only where that holds; rounding may decide otherwise. */
 static bool stop_agrees(const clv_result *claimed, const clv_result *found, const allowance *most, clv_verdict *out) {
     double beyond = claimed->certificate.value - claimed->certificate.tolerance;
-    return claimed->stop != CLV_CONVERGED || !clv_result_integer(found, "certified", 0) ||
-           beyond <= most->certificate ||
+    return claimed->stop != CLV_CONVERGED || !clv_result_integer(found, "certified", 0) || beyond <= most->undecided ||
            clv_reject(out, "the run is claimed to have converged, but its certificate does not hold");
 }
 

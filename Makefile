@@ -44,10 +44,10 @@ check-cuda: ## the home cuda on the graphics card of this machine (needs nvcc)
 bench: all ## side-by-side runs against peers, into bench/RESULTS.md (about an hour)
 	bench/run
 
-dist: ## the sources of the last commit as build/dist/cleave-VERSION.tar.gz
+dist: all ## the sources of the last commit as build/dist/cleave-VERSION.tar.gz
 	@scripts/dist
 
-deb: ## Debian packages of them, checked by lintian
+deb: all ## Debian packages of them, checked by lintian
 	@scripts/deps --deb
 	@scripts/dist --deb
 

@@ -5,6 +5,7 @@
 
 typedef struct keep_options {
     int64_t threads; /* first: the offset of cli_threads_table */
+    double time_limit;
     const char *output, *json;
     int quiet;
 } keep_options;
@@ -28,6 +29,7 @@ static const clv_option_table *keep_table(void) {
                         "where it goes (required): .npy for a dense one, .mtx for any"),
         CLI_FILE_OPTION(keep_options, json, "json", 0, "FILE|-",
                         "what was made; - writes it to standard output instead of the table"),
+        CLI_TIME_OPTION(keep_options),
         CLI_FLAG_OPTION(keep_options, quiet, "quiet", 'q', "no table, only errors"),
     };
     static const clv_option_table table = {"output", options, CLI_COUNT(options), 0};
@@ -65,6 +67,7 @@ static clv_status make(keeper *k) {
     clv_read_options reading =
         cli_read_options(&k->points, k->how.kind == CLV_AFFINITY_PRECOMPUTED ? CLI_MAP_SYMMETRIC : CLI_READ);
     double began = cli_seconds();
+    clv_context_set_time_limit(ctx, k->keep.time_limit);
     k->how.threads = k->keep.threads;
     cli_reading_begin(k->app, k->how.memory);
     CLI_TRY(cli_library(k->app, clv_read(ctx, k->args.operands[0], &reading, &k->data)));
@@ -155,6 +158,7 @@ static clv_status work(void *job) {
     CLI_TRY(check(k));
     CLI_TRY(make(k));
     if (k->matrix) {
+        clv_context_set_time_limit(k->app->ctx, 0); /* to write what there is is worth the wait */
         cli_outputs_matrix(&out, k->keep.output, k->matrix);
     } else {
         clv_status status = write_rows(k);

@@ -339,6 +339,10 @@ const clv_option_table *cli_output_table(cli_output_room *room, const clv_method
 #define CLI_MEMORY_OPTION(type_)                                                                                       \
     CLI_NUMBER_OPTION(CLV_OPTION_BYTES, type_, memory, "memory", 0, 0, 0, 0x1p62, "auto", "BYTES",                     \
                       "memory budget, as 500M or 2G; auto: half of the machine's")
+/* Of a command that has its result at the end or none, for a struct with the member time_limit. */
+#define CLI_TIME_OPTION(type_)                                                                                         \
+    CLI_NUMBER_OPTION(CLV_OPTION_REAL, type_, time_limit, "time-limit", 0, 0, 0, HUGE_VAL, "none", "SECONDS",          \
+                      "give up after this time, with nothing written; 0: no limit")
 /* What is said on the way, for a struct with the members progress, quiet and verbose. */
 #define CLI_TALK_OPTIONS(type_)                                                                                        \
     {.name = "progress",                                                                                               \

@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 typedef struct text_options {
     int64_t threads; /* first: the offset of cli_threads_table */
     int64_t memory;  /* 0: auto */
+    double time_limit;
     const char *output, *tfidf, *vocab, *labels, *json, *model, *like;
     int dry_run, progress, quiet, verbose;
 } text_options;
@@ -47,6 +49,7 @@ static const clv_option_table *text_table(void) {
         CLI_FILE_OPTION(text_options, json, "json", 0, "FILE|-",
                         "what was made; - writes it to standard output instead of the table"),
         CLI_MEMORY_OPTION(text_options),
+        CLI_TIME_OPTION(text_options),
         CLI_FLAG_OPTION(text_options, dry_run, "dry-run", 0,
                         "count the terms, say what the reduction would allocate, and stop"),
         CLI_TALK_OPTIONS(text_options),
@@ -436,6 +439,7 @@ static clv_status write(const text_job *t) {
     const text_options *o = &t->options;
     cli_outputs out = {.app = t->app};
     CLI_TRY(name_documents(t));
+    clv_context_set_time_limit(t->app->ctx, 0); /* to write what there is is worth the wait */
     cli_signals_watch(t->app->ctx, false);
     if (o->output) {
         cli_outputs_note(&out, o->output, write_points(t));
@@ -452,6 +456,7 @@ static clv_status write(const text_job *t) {
 static clv_status work(void *job) {
     text_job *t = job;
     CLI_TRY(check(t));
+    clv_context_set_time_limit(t->app->ctx, t->options.time_limit);
     cli_reading_begin(t->app, t->options.memory);
     CLI_TRY(read_model(t));
     CLI_TRY(count(t));

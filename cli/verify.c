@@ -5,7 +5,7 @@
 
 typedef struct verify_options {
     int64_t threads; /* first: the offset of cli_threads_table */
-    int64_t memory;
+    int64_t memory, device_memory;
     int home;
     int quiet;
     int bound;
@@ -26,6 +26,8 @@ typedef struct verification {
 static const clv_option_table *verify_table(void) {
     static const clv_option options[] = {
         CLI_MEMORY_OPTION(verify_options),
+        CLI_NUMBER_OPTION(CLV_OPTION_BYTES, verify_options, device_memory, "device-memory", 0, 0, 0, 0x1p62, "auto",
+                          "BYTES", "memory budget on a graphics card (home cuda); auto: what is free there"),
         CLI_CHOICE_OPTION(verify_options, home, "home", "auto|dense-f64|dense-f32|computed|sparse|low-rank|cuda",
                           "where the affinity is rebuilt; auto: as the budget allows"),
         CLI_CHOICE_OPTION(verify_options, bound, "bound", "yes|no",
@@ -194,6 +196,7 @@ static clv_status judge(verification *v) {
     cli_reading_end(v->app);
     const verify_options *options = &v->options;
     clv_claim_set_home(v->claim, (clv_home)options->home);
+    clv_claim_set_device_memory(v->claim, options->device_memory);
     clv_claim_set_bound(v->claim, options->bound == 0);
     CLI_TRY(
         cli_library(v->app, clv_claim_verify(ctx, v->claim, &input, options->memory, options->threads, &v->verdict)));

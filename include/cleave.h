@@ -1641,6 +1641,8 @@ CLV_API clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, co
                                     int64_t threads, clv_verdict *out);
 /* The home that an affinity is rebuilt in to verify the claim; AUTO, the default: as the budget allows. */
 CLV_API void clv_claim_set_home(clv_claim *claim, clv_home home);
+/* The budget in bytes on a card, where that is the home; 0, the default: what is free there, but for a tenth. */
+CLV_API void clv_claim_set_device_memory(clv_claim *claim, int64_t bytes);
 /* Whether eigenvalues, with the bound and the shift that come of them, are computed again: they are, unless this says
  * 0. The claim's metrics against the true labels (n) of the objects, after it was accepted: a verdict as above. What no
  * call has looked at, a list of names, cut off where it does not fit. */

@@ -70,6 +70,13 @@ void clv_overtime_end(clv_context *ctx);
 /* Between true and false long loops run to their end: for short work without which what was found could not be kept. */
 void clv_set_patient(clv_context *ctx, bool patient);
 
+/* --- sorting (sort.c) --- */
+
+/* Less than, equal to or greater than 0, as for qsort. */
+typedef int (*clv_order)(const void *left, const void *right);
+/* In place, without memory of its own; equal items come in any order. False: interrupted, and not sorted. */
+bool clv_sort(clv_context *ctx, void *items, int64_t count, size_t size, clv_order compare);
+
 /* --- checkpoints, as they were asked for (context.c); engine/checkpoint.c makes them --- */
 typedef struct clv_checkpointing {
     clv_checkpoint_writer write; /* NULL: none are to be written */

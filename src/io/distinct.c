@@ -13,7 +13,7 @@ typedef struct item_list {
     size_t stride, size;
     int64_t n;
     uint64_t (*hash)(const void *item);
-    int (*compare)(const void *a, const void *b);
+    clv_order compare;
 } item_list;
 
 /* A slot holds the place of an item from 1, and above it some bits of its hash, so that few items are compared; 0: it
@@ -103,8 +103,8 @@ static clv_status rank_labels(const item_list *items, int64_t count, int32_t *la
             memcpy(sorted + (size_t)next++ * items->size, item_at(items, i), items->size);
         }
     }
-    if (status == CLV_OK && count > 1) {
-        qsort(sorted, (size_t)count, items->size, items->compare);
+    if (status == CLV_OK && !clv_sort(items->ctx, sorted, count, items->size, items->compare)) {
+        status = clv_stop_failure(items->ctx, "reading %s", items->name);
     }
     for (int64_t i = 0, next = 0; status == CLV_OK && i < items->n; i++) {
         if (labels[i] == next) {

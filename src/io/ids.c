@@ -58,7 +58,9 @@ static clv_status refuse_twice(const matching *m, const clv_data *data, const ch
 }
 
 static clv_status sort_known(const matching *m) {
-    qsort(m->known, (size_t)m->n, sizeof *m->known, compare_ids);
+    if (!clv_sort(m->ctx, m->known, m->n, sizeof *m->known, compare_ids)) {
+        return clv_stop_failure(m->ctx, "matching the rows of %s", m->in->name);
+    }
     for (int64_t i = 1; i < m->n; i++) {
         if (compare_ids(&m->known[i - 1], &m->known[i]) == 0) {
             return refuse_twice(m, m->in, m->known[i].id);

@@ -127,6 +127,7 @@ struct clv_claim {
     int64_t options_count;
     clv_claim_entry *options;
     clv_home verified_in;      /* AUTO: as the budget allows */
+    int64_t device_memory;     /* on a card that it is verified on; 0: what is free there */
     bool without_bound;        /* eigenvalues are not computed again */
     double *metrics;           /* as clv_metrics lists them, and the silhouette; NaN: not said. NULL: there are none */
     bool compared;             /* those of agreement were looked at */

@@ -57,6 +57,7 @@ void clv_claim_unchecked(const clv_claim *claim, char *text, size_t size) {
     } core[] = {
         {true, "times"},
         {true, "iterations"},
+        {claim->options_count > 0, "seed and options of the search"},
         {claim->result->restarts_count > 1, "restarts but the best"},
         {!isnan(claim->result->drift), "drift"},
         {claim->chosen_on > 0, "affinity.agreement"},

@@ -255,8 +255,7 @@ static bool certificate_agrees(const clv_certificate *claimed, const clv_certifi
  * converged only where that holds; rounding may decide otherwise. */
 static bool stop_agrees(const clv_result *claimed, const clv_result *found, const allowance *most, clv_verdict *out) {
     double beyond = claimed->certificate.value - claimed->certificate.tolerance;
-    return claimed->stop != CLV_CONVERGED || !clv_result_integer(found, "certified", 0) ||
-           beyond <= most->certificate ||
+    return claimed->stop != CLV_CONVERGED || !clv_result_integer(found, "certified", 0) || beyond <= most->undecided ||
            clv_reject(out, "the run is claimed to have converged, but its certificate does not hold");
 }
 
@@ -468,6 +467,7 @@ static clv_status judge_with_affinity(clv_context *ctx, const clv_method *method
     STEP(blame(ctx, clv_suit_affinity(ctx, method, input->points, options, &how), CLV_EUSAGE, out));
     STEP(blame(ctx, clv_affinity_rehome(ctx, input->points, claim->home, &how, &planned), CLV_EUSAGE, out));
     clv_affinity_ask(&how, claim->verified_in);
+    how.device_memory = claim->device_memory;
     CLV_TRY(clv_affinity_build(ctx, input->points, &how, &a));
     input->affinity = a;
     clv_affinity_describe(a, &info);
@@ -566,6 +566,10 @@ clv_status clv_claim_verify_by(clv_context *ctx, const clv_method *named, const 
 
 void clv_claim_set_home(clv_claim *claim, clv_home home) {
     claim->verified_in = home;
+}
+
+void clv_claim_set_device_memory(clv_claim *claim, int64_t bytes) {
+    claim->device_memory = bytes;
 }
 
 void clv_claim_set_bound(clv_claim *claim, int again) {

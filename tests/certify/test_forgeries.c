@@ -248,6 +248,33 @@ static void no_run_ends_otherwise_than_it_can(void **unused) {
     clv_context_free(ctx);
 }
 
+/* A gap that is beyond the tolerance by less than two evaluations may differ by is still beyond it. */
+static void nearly_converged_is_not_converged(void **unused) {
+    (void)unused;
+    clv_context *ctx;
+    clv_verdict verdict;
+    char tolerance[32];
+    question asked = {"dominant", {"k", "1", "max-iter", "2", "tol", "1e-3"}, false};
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    char *json = answer_to_json(ctx, &asked);
+    assert_int_equal(judge(ctx, &asked, json, &verdict), CLV_OK);
+    double gap = verdict.certificate.value, beyond = 3e-10 * verdict.objective.value;
+    assert_true(verdict.accepted && gap > verdict.certificate.tolerance && gap > beyond);
+    snprintf(tolerance, sizeof tolerance, "%.17g", 1e-3 * (gap - beyond) / verdict.certificate.tolerance);
+    asked.options[5] = tolerance;
+    clv_release(ctx, json);
+    json = answer_to_json(ctx, &asked);
+    assert_int_equal(judge(ctx, &asked, json, &verdict), CLV_OK);
+    assert_true(verdict.accepted && verdict.certificate.value > verdict.certificate.tolerance &&
+                verdict.certificate.value < verdict.certificate.tolerance + 2 * beyond);
+    char *changed = end_otherwise(json, "converged");
+    assert_int_equal(judge(ctx, &asked, changed, &verdict), CLV_OK);
+    check_reason(&verdict, "the run is claimed to have converged, but its certificate does not hold");
+    free(changed);
+    clv_release(ctx, json);
+    clv_context_free(ctx);
+}
+
 static void a_path_has_its_table(void **unused) {
     (void)unused;
     clv_context *ctx;
@@ -414,6 +441,7 @@ int main(void) {
         cmocka_unit_test(forgeries_are_rejected),
         cmocka_unit_test(what_follows_must_be_said),
         cmocka_unit_test(no_run_ends_otherwise_than_it_can),
+        cmocka_unit_test(nearly_converged_is_not_converged),
         cmocka_unit_test(a_path_has_its_table),
         cmocka_unit_test(gamma_is_what_auto_gives),
         cmocka_unit_test(no_tolerance_buys_an_objective),

@@ -257,10 +257,11 @@ static clv_verdict judge_path(clv_context *ctx, double more, double value, bool 
              " \"affinity\": {\"kind\": \"precomputed\", \"home\": \"%s\", \"bytes\": 0, \"nonzeros\": 9},"
              " \"objective\": {\"name\": \"ncut\", \"value\": %.17g, \"sense\": \"min\"},"
              " \"certificate\": {\"name\": \"one-move-gain\", \"value\": %.17g, \"tolerance\": %.17g, \"holds\": %s},"
-             " \"stop\": \"converged\", \"iterations\": 1, \"restarts\": [{\"objective\": %.17g, \"iterations\": 1, "
-             "\"seconds\": 0, \"stop\": \"converged\"}],"
+             " \"stop\": \"%s\", \"iterations\": 1, \"restarts\": [{\"objective\": %.17g, \"iterations\": 1, "
+             "\"seconds\": 0, \"stop\": \"%s\"}],"
              " \"sizes\": [1, 2], \"left_out\": 0, \"labels\": [0, 1, 1], \"components\": 1}",
-             home, objective.value, value, found.tolerance, holds ? "true" : "false", objective.value);
+             home, objective.value, value, found.tolerance, holds ? "true" : "false", holds ? "converged" : "stalled",
+             objective.value, holds ? "converged" : "stalled");
     assert_int_equal(clv_data_new_dense(ctx, "path", 3, 3, CLV_F64, &data), CLV_OK);
     make_path(more, data->values);
     assert_int_equal(try_to_judge(ctx, json, data, 0, &verdict), CLV_OK);

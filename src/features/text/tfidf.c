@@ -417,14 +417,16 @@ static ranked *rank_terms(const clv_tfidf *t) {
     return all;
 }
 
-/* The terms kept move to the front, sorted; returns their number. */
-static int64_t choose_terms(const clv_tfidf *t, ranked *all) {
+/* The terms kept move to the front, sorted. */
+static clv_status choose_terms(const clv_tfidf *t, ranked *all, int64_t *count) {
     double n = (double)t->info.documents;
     double least = t->options.min_df < 1 ? t->options.min_df * n : t->options.min_df;
     double most = t->options.max_df <= 1 ? t->options.max_df * n : t->options.max_df;
     int64_t kept = 0;
+    bool sorted = true;
+    *count = t->terms.count;
     if (t->given) {
-        return t->terms.count;
+        return CLV_OK;
     }
     for (int32_t i = 0; i < t->terms.count; i++) {
         if ((double)all[i].documents >= least && (double)all[i].documents <= most) {
@@ -432,11 +434,12 @@ static int64_t choose_terms(const clv_tfidf *t, ranked *all) {
         }
     }
     if (t->options.max_features > 0 && kept > t->options.max_features) {
-        qsort(all, (size_t)kept, sizeof *all, by_times);
+        sorted = clv_sort(t->ctx, all, kept, sizeof *all, by_times);
         kept = t->options.max_features;
     }
-    qsort(all, (size_t)kept, sizeof *all, by_text);
-    return kept;
+    *count = kept;
+    sorted = sorted && clv_sort(t->ctx, all, kept, sizeof *all, by_text);
+    return sorted ? CLV_OK : clv_stop_failure(t->ctx, "choosing terms");
 }
 
 static clv_status no_terms(const clv_tfidf *t) {
@@ -472,7 +475,7 @@ typedef struct builder {
     int64_t *next;         /* of a row */
 } builder;
 
-/* At most: the entries by column, the matrix, and arrays over terms and documents. */
+/* At most: the entries by column, the matrix, and arrays over terms (their names and idf too) and documents. */
 static size_t matrix_bytes(const clv_tfidf *t, int64_t columns) {
     size_t entries = (size_t)t->entries_count, rows = (size_t)t->info.documents + 1;
     return entries * (2 * sizeof(int32_t) + sizeof(double) + sizeof(int32_t)) + 2 * rows * sizeof(int64_t) +
@@ -489,8 +492,14 @@ static clv_status reserve(builder *b) {
     return b->kept.status;
 }
 
+/* Whether to end at item i of a pass over documents or columns. */
+static bool is_late(const clv_tfidf *t, int64_t i) {
+    enum { ITEMS_A_POLL = 1 << 10 };
+    return i % ITEMS_A_POLL == 0 && clv_worked(t->ctx, i > 0 ? 64 * ITEMS_A_POLL : 0);
+}
+
 /* The entries of terms that are kept, by column; rows ascend in each. next[d + 1] counts those of row d. */
-static void sort_by_column(builder *b) {
+static clv_status sort_by_column(builder *b) {
     const clv_tfidf *t = b->t;
     memset(b->column, 0xff, (size_t)t->terms.count * sizeof *b->column);
     for (int64_t c = 0; c < b->count; c++) {
@@ -498,6 +507,9 @@ static void sort_by_column(builder *b) {
         b->column_start[c + 1] = b->column_start[c] + b->chosen[c].documents;
     }
     for (int64_t d = 0, e = 0; d < t->info.documents; d++) {
+        if (is_late(t, d)) {
+            return CLV_EINTERRUPTED;
+        }
         for (; e < t->ends[d]; e++) {
             int32_t c = b->column[t->entries[e].term];
             if (c >= 0) {
@@ -510,10 +522,11 @@ static void sort_by_column(builder *b) {
     }
     memmove(b->column_start + 1, b->column_start, (size_t)b->count * sizeof *b->column_start);
     b->column_start[0] = 0;
+    return CLV_OK;
 }
 
 /* The same entries by row; columns ascend, as they are gone through in order. */
-static void fill_rows(builder *b, clv_data *out) {
+static clv_status fill_rows(builder *b, clv_data *out) {
     double *values = out->values;
     for (int64_t d = 0; d < out->matrix.rows; d++) {
         b->next[d + 1] += b->next[d];
@@ -521,12 +534,16 @@ static void fill_rows(builder *b, clv_data *out) {
     memcpy(out->start, b->next, (size_t)(out->matrix.rows + 1) * sizeof *out->start);
     for (int64_t c = 0; c < b->count; c++) {
         double idf = b->t->idf[c];
+        if (is_late(b->t, c)) {
+            return CLV_EINTERRUPTED;
+        }
         for (int64_t e = b->column_start[c]; e < b->column_start[c + 1]; e++) {
             int64_t at = b->next[b->row[e]]++;
             out->index[at] = (int32_t)c;
             values[at] = b->times[e] * idf;
         }
     }
+    return CLV_OK;
 }
 
 static void make_unit_rows(clv_data *data, int threads) {
@@ -549,18 +566,22 @@ static clv_status build(clv_tfidf *t, const ranked *chosen, int64_t count, clv_d
     builder b = {.kept.ctx = t->ctx, .t = t, .chosen = chosen, .count = count};
     clv_status status = reserve(&b);
     if (status == CLV_OK) {
-        sort_by_column(&b);
+        status = sort_by_column(&b);
+    }
+    if (status == CLV_OK) {
         status = clv_data_new_csr(t->ctx, "tf-idf", t->info.documents, count, b.column_start[count], out);
     }
     if (status == CLV_OK) {
-        fill_rows(&b, *out);
+        status = fill_rows(&b, *out);
+    }
+    if (status == CLV_OK) {
         make_unit_rows(*out, clv_threads(t->options.threads));
         for (int64_t d = 0; d < t->info.documents; d++) {
             t->info.empty += (*out)->start[d + 1] == (*out)->start[d];
         }
     }
     clv_free_kept(&b.kept);
-    return status;
+    return clv_data_made(status, out);
 }
 
 static clv_status name_terms(clv_tfidf *t, const ranked *kept, int64_t count) {
@@ -590,14 +611,17 @@ clv_status clv_tfidf_finish(clv_tfidf *t, clv_data **out) {
     if (!all) {
         return CLV_ENOMEM;
     }
-    int64_t kept = choose_terms(t, all);
-    bool some = t->given ? t->entries_count > 0 : kept > 0;
-    clv_status status = some ? name_terms(t, all, kept) : no_terms(t);
+    int64_t kept;
+    clv_status status = choose_terms(t, all, &kept);
     if (status == CLV_OK) {
-        status = tell(t, check_budget(t, matrix_bytes(t, kept)));
+        bool some = t->given ? t->entries_count > 0 : kept > 0;
+        status = some ? tell(t, check_budget(t, matrix_bytes(t, kept))) : no_terms(t);
     }
     if (status == CLV_OK) {
-        status = build(t, all, kept, out);
+        status = name_terms(t, all, kept);
+    }
+    if (status == CLV_OK) {
+        status = tell(t, build(t, all, kept, out));
     }
     clv_free(t->ctx, all);
     discard_entries(t);

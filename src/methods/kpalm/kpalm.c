@@ -85,6 +85,7 @@ static clv_status kpalm_save(void *state, void *snap) {
     if (to->content == LABELS) {
         memcpy(to->labels, s->labels, (size_t)p->n * sizeof *to->labels);
     } else if (to->content == WEIGHTS) {
+        CLV_TRY(clv_kpalm_lay_out(s, true));
         return clv_soft_export(s, &to->rows);
     }
     return CLV_OK;
@@ -119,14 +120,6 @@ static void label_by_weight(const clv_kpalm_problem *p, const clv_soft_rows *row
 }
 
 /* --- a restart, as the driver sees it --- */
-
-/* No bounds are known. */
-static void forget_bounds(clv_kpalm_state *s) {
-    for (int64_t i = 0; i < s->problem->n; i++) {
-        s->upper[i] = 1e30f;
-        s->lower[i] = 0;
-    }
-}
 
 /* With weiszfeld, centers that lie on objects would hardly move (the weight of that object is 1 / epsilon): start from
  * the means of the nearest objects. */
@@ -229,9 +222,7 @@ static clv_status look_at_nearest(clv_kpalm_state *s, clv_iterate *out) {
     if (status == CLV_OK) {
         status = look_closely(s, true, true, out);
     }
-    for (int64_t i = 0; i < s->problem->n; i++) {
-        s->labels[i] = CLV_UNASSIGNED;
-    }
+    s->unplaced = true;
     s->assigned = false;
     memset(s->sums, 0, (size_t)(s->problem->k * (s->problem->p + 1)) * sizeof *s->sums);
     return status;
@@ -259,16 +250,13 @@ static clv_status kpalm_start(void *state, clv_rng *rng, clv_iterate *out) {
     if (p->options.solver == CLV_KPALM_WEISZFELD && !given) {
         CLV_TRY(leave_objects(s));
     }
-    bool none = p->hard || p->options.initial_membership == CLV_KPALM_NEAREST;
-    for (int64_t i = 0; i < p->n; i++) {
-        s->labels[i] = none ? CLV_UNASSIGNED : CLV_REPLAYED;
-    }
+    bool none = clv_kpalm_begins_apart(p);
+    s->unplaced = s->unbounded = true;
     for (int64_t b = 0; b < s->pool_count; b++) {
         s->pools[b].used = s->pools[b].weights = 0;
     }
     s->soft = none ? 0 : p->n;
     s->assigned = false;
-    forget_bounds(s);
     s->tied = 0;
     s->value = p->initial ? 0 : uniform_value(s);
     CLV_TRY(p->initial ? clv_kpalm_in_turn(p, add_given, s, &s->value, sizeof s->value) : CLV_OK);
@@ -276,7 +264,8 @@ static clv_status kpalm_start(void *state, clv_rng *rng, clv_iterate *out) {
         CLV_TRY(unless_stopped(look_at_nearest(s, out)));
     } else if (!none) {
         bool exact = p->show || p->euclidean || p->options.initial_membership == CLV_KPALM_DIRICHLET || is_cancelled(s);
-        CLV_TRY(unless_stopped(look_closely(s, exact, p->show, out)));
+        clv_status status = exact ? clv_kpalm_lay_out(s, false) : CLV_OK;
+        CLV_TRY(unless_stopped(status < 0 ? status : look_closely(s, exact, p->show, out)));
     }
     describe(s, NAN, out);
     return CLV_OK;
@@ -288,6 +277,7 @@ static clv_status kpalm_step(void *state, clv_iterate *out) {
     double alpha = p->hard ? 0 : clv_kpalm_alpha(p, s->t), before = s->value;
     int64_t moved = 0;
     out->extra[0] = NAN;
+    CLV_TRY(clv_kpalm_lay_out(s, false));
     CLV_TRY(clv_kpalm_iterate(s, out));
     if (out->converged && p->options.polish && !p->hard && !p->euclidean) {
         CLV_TRY(clv_kpalm_exchange(s, &moved));
@@ -311,7 +301,8 @@ static clv_status kpalm_resume(void *state, const void *snap, clv_iterate *out) 
     s->torn = s->known_there = false;
     out->rounded = from->torn;
     clv_centers_publish(s, false);
-    forget_bounds(s);
+    s->unplaced = false;
+    s->unbounded = true;
     if (from->content == WEIGHTS) {
         CLV_TRY(clv_soft_import(s, &from->rows));
         s->assigned = true;
@@ -320,6 +311,9 @@ static clv_status kpalm_resume(void *state, const void *snap, clv_iterate *out) 
         s->soft = 0;
         s->assigned = true;
     } else {
+        if (p->n * p->p > MOMENT / p->k * s->threads && clv_out_of_time(p->ctx)) { /* it would be given up half-way */
+            return clv_stop_failure(p->ctx, "evaluating centers");
+        }
         CLV_TRY(clv_kpalm_assign(s));
         out->rounded = true;
     }
@@ -360,42 +354,60 @@ static clv_status put_matrix(clv_result *result, const char *name, clv_field_kin
     return clv_result_put(result, &(clv_field){.name = name, .kind = kind, .count = 1, .matrix = &m});
 }
 
-/* sigma of the answer, object by object. */
-typedef struct valuation {
-    const clv_kpalm_problem *p;
-    const snapshot *from;
-    const int32_t *labels;
-    double sum;
-} valuation;
+/* The square of the distance to a center that is looked at once. */
+static double square_to(const clv_kpalm_problem *p, int64_t i, const double *center) {
+    enum { NARROW = 4 }; /* columns, of which fewer take less than a call */
+    double sum = 0;
+    if (clv_is_sparse(p->points) || p->points->scalar != CLV_F64 || p->p > NARROW) {
+        return clv_row_distance(p->points, i, center, clv_is_sparse(p->points) ? clv_square_of(center, NULL, p->p) : 0);
+    }
+    for (int64_t f = 0; f < p->p; f++) {
+        double off = ((const double *)p->points->values)[i * p->p + f] - center[f];
+        sum += off * off;
+    }
+    return sum;
+}
 
-static clv_status add_values(void *user, int64_t first, int64_t last) {
-    valuation *v = user;
-    const clv_kpalm_problem *p = v->p;
-    const snapshot *from = v->from;
+/* sigma of the objects of a chunk of the answer, one by one. */
+static double value_of(const clv_kpalm_problem *p, const snapshot *from, const int32_t *labels, int64_t chunk) {
     const clv_soft_rows *rows = &from->rows;
     const int64_t *start = from->content == WEIGHTS ? rows->start : NULL;
+    int64_t first, last;
+    double sum = 0;
+    clv_kpalm_chunk(p, chunk, &first, &last);
     for (int64_t i = first; i < last; i++) {
         for (int64_t e = start ? start[i] : 0; e < (start ? start[i + 1] : 1); e++) {
-            const double *center = from->centers + (start ? rows->index[e] : v->labels[i]) * p->p;
-            double square = clv_is_sparse(p->points) ? clv_square_of(center, NULL, p->p) : 0;
-            double distance = clv_row_distance(p->points, i, center, square);
+            double distance = square_to(p, i, from->centers + (start ? rows->index[e] : labels[i]) * p->p);
             distance = p->euclidean ? sqrt(distance + p->epsilon * p->epsilon) : distance;
-            v->sum += clv_kpalm_sample(p, i) * (start ? rows->weight[e] : 1) * distance;
+            sum += clv_kpalm_sample(p, i) * (start ? rows->weight[e] : 1) * distance;
         }
     }
-    return CLV_OK;
+    return sum;
 }
 
 /* A run that was interrupted in its last computation has the value that was carried along, of an iterate that may have
  * been rounded since. */
 static clv_status correct_value(const clv_kpalm_problem *p, const snapshot *from, clv_result *result) {
     double carried = result->objective.value;
-    valuation v = {.p = p, .from = from, .labels = result->labels};
+    int64_t first, last;
     if (!isnan(result->certificate.value)) {
         return CLV_OK;
     }
-    CLV_TRY(clv_kpalm_in_turn(p, add_values, &v, &v.sum, sizeof v.sum));
-    result->objective.value = v.sum;
+    double *parts = CLV_NEW(p->ctx, double, p->chunks);
+    CLV_TRY(parts ? CLV_OK : clv_kpalm_meet(p, CLV_ENOMEM));
+    clv_kpalm_own_chunks(p, &first, &last);
+    int threads = clv_kpalm_threads(p, clv_threads(p->options.control.threads));
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic, 1)
+    for (int64_t c = first; c < last; c++) {
+        parts[c] = value_of(p, from, result->labels, c);
+    }
+    clv_status status = clv_kpalm_gather_chunks(p, CLV_OK, parts, sizeof *parts);
+    result->objective.value = 0;
+    for (int64_t c = 0; c < p->chunks; c++) {
+        result->objective.value += parts[c];
+    }
+    clv_free(p->ctx, parts);
+    CLV_TRY(status);
     for (int64_t r = 0; r < result->restarts_count; r++) {
         if (result->restarts[r].objective == carried) {
             result->restarts[r].objective = result->objective.value;
@@ -408,14 +420,15 @@ static clv_status correct_value(const clv_kpalm_problem *p, const snapshot *from
  * first centers as take a moment comes first. */
 static clv_status label_by_center(const clv_kpalm_problem *p, const clv_matrix *centers, int32_t *labels) {
     int64_t threads = p->options.control.threads, few = MOMENT / (p->n * p->p);
+    const clv_frame *frame = p->shared ? NULL : &p->frame; /* norms of other ranks' objects are not here */
     clv_matrix first = *centers;
     first.rows = few >= p->k ? p->k : few > 1 ? few : 1;
     clv_set_patient(p->ctx, true);
-    clv_status status = clv_kpalm_nearest(p->ctx, &first, p->points, threads, labels);
+    clv_status status = clv_kpalm_nearest(p->ctx, &first, p->points, frame, threads, labels);
     clv_set_patient(p->ctx, false);
     CLV_TRY(status);
-    bool all = first.rows == p->k;
-    return all ? CLV_OK : unless_stopped(clv_kpalm_nearest(p->ctx, centers, p->points, threads, labels));
+    bool all = first.rows == p->k || clv_interrupted(p->ctx);
+    return all ? CLV_OK : unless_stopped(clv_kpalm_nearest(p->ctx, centers, p->points, frame, threads, labels));
 }
 
 /* Labels, centers and memberships out of the snapshot of the answer. */

@@ -228,6 +228,8 @@ typedef struct clv_kpalm_state {
     bool moved;          /* the centers have, from `before`, as far as `slack` knows */
     bool torn;           /* an interrupted step: labels and centers do not belong together */
     bool assigned;       /* every object has a label, or weights of its own */
+    bool unplaced;       /* labels are still to be those of a start, */
+    bool unbounded;      /* and bounds to be such that nothing is known: clv_kpalm_lay_out */
     double value;        /* sigma */
     double promised;     /* decrease of sigma, by Propositions 1 and 5 */
     double sufficient;   /* the decrease over that; NaN: none to speak of */
@@ -241,6 +243,10 @@ typedef struct clv_kpalm_state {
 /* A clv_kpalm_state on a clv_kpalm_problem, as the driver takes it. */
 clv_status clv_kpalm_state_new(clv_context *ctx, const void *of, int threads, void **out);
 void clv_kpalm_state_free(clv_context *ctx, void *state); /* takes NULL */
+
+/* Labels and bounds of all objects, before they are first needed: a start that a limit ends does without. Interrupted
+ * only if it is not `patient`, and then still to be done. */
+clv_status clv_kpalm_lay_out(clv_kpalm_state *s, bool patient);
 
 /* All that iterations to come depend on, for a checkpoint (state.c), and its pools (weights.c). */
 clv_status clv_kpalm_state_pass(void *state, clv_archive *archive);
@@ -278,6 +284,11 @@ static inline double clv_center_way2(const clv_kpalm_state *s, int64_t l) {
 }
 
 /* Whether all objects are wholly in one cluster. */
+/* Whether objects begin without memberships: each then goes to its nearest center. */
+static inline bool clv_kpalm_begins_apart(const clv_kpalm_problem *p) {
+    return p->hard || p->options.initial_membership == CLV_KPALM_NEAREST;
+}
+
 static inline bool clv_kpalm_is_whole(const clv_kpalm_state *s) {
     return s->soft == 0 && s->assigned;
 }
@@ -452,9 +463,9 @@ clv_status clv_kpalm_card_fetch(clv_kpalm_state *s);
 
 /* --- predict.c --- */
 
-/* The nearest center of each point, the smaller one of two. */
-clv_status clv_kpalm_nearest(clv_context *ctx, const clv_matrix *centers, const clv_matrix *fresh, int64_t threads,
-                             int32_t *out);
+/* The nearest center of each point, the smaller one of two; in a frame of these points, if one is known (else NULL). */
+clv_status clv_kpalm_nearest(clv_context *ctx, const clv_matrix *centers, const clv_matrix *fresh,
+                             const clv_frame *known, int64_t threads, int32_t *out);
 /* The name of the objective: sigma, or sigma-epsilon with smoothed distances. */
 const char *clv_kpalm_objective(const clv_kpalm_problem *p);
 

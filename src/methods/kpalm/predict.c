@@ -27,8 +27,8 @@ static void free_prediction(prediction *q) {
     clv_free(q->ctx, q->keys);
 }
 
-/* Mean and size of the centers, and how far the new points reach. */
-static clv_status measure(prediction *q, const clv_matrix *centers, const clv_matrix *points) {
+/* Mean and size of the centers, and how far the new points reach, unless a frame of these is known. */
+static clv_status measure(prediction *q, const clv_matrix *centers, const clv_matrix *points, const clv_frame *known) {
     int64_t k = centers->rows, p = centers->cols;
     double reach = 0, radius = 0;
     for (int64_t l = 0; l < k; l++) {
@@ -41,6 +41,10 @@ static clv_status measure(prediction *q, const clv_matrix *centers, const clv_ma
     }
     double norm = clv_square_of(q->mean, NULL, p);
     int64_t first = 0, last = points->rows;
+    if (known) {
+        q->frame = *known;
+        return CLV_OK;
+    }
     if (q->shared) {
         clv_share_objects(q->ctx, points->rows, CLV_TILE_ROWS, &first, &last);
     }
@@ -64,7 +68,7 @@ static clv_status measure(prediction *q, const clv_matrix *centers, const clv_ma
 }
 
 static clv_status make_prediction(clv_context *ctx, const clv_matrix *centers, const clv_matrix *points,
-                                  int64_t threads, prediction *q) {
+                                  const clv_frame *known, int64_t threads, prediction *q) {
     int64_t k = centers->rows, p = centers->cols;
     bool large = (double)points->rows * (double)(k * p) >= WORTH_RANKS;
     *q = (prediction){.ctx = ctx, .threads = clv_threads(threads), .shared = large && clv_is_shared(ctx)};
@@ -76,19 +80,19 @@ static clv_status make_prediction(clv_context *ctx, const clv_matrix *centers, c
     if (!q->centers || !q->square || !q->mean || !q->keys) {
         return CLV_ENOMEM;
     }
-    CLV_TRY(measure(q, centers, points));
+    CLV_TRY(measure(q, centers, points, known));
     clv_panel_fill(&q->panel, &q->frame, q->centers);
     return CLV_OK;
 }
 
-clv_status clv_kpalm_nearest(clv_context *ctx, const clv_matrix *centers, const clv_matrix *fresh, int64_t threads,
-                             int32_t *out) {
+clv_status clv_kpalm_nearest(clv_context *ctx, const clv_matrix *centers, const clv_matrix *fresh,
+                             const clv_frame *known, int64_t threads, int32_t *out) {
     prediction q;
     if (centers->rows < 1 || centers->cols != fresh->cols) {
         return clv_fail(ctx, CLV_EDATA, "the new points have %lld columns, but the %lld centers have %lld",
                         (long long)fresh->cols, (long long)centers->rows, (long long)centers->cols);
     }
-    clv_status status = make_prediction(ctx, centers, fresh, threads, &q);
+    clv_status status = make_prediction(ctx, centers, fresh, known, threads, &q);
     int64_t first = 0, last = (fresh->rows + CLV_TILE_ROWS - 1) / CLV_TILE_ROWS;
     atomic_bool stopped = false;
     if (status == CLV_OK) {
@@ -250,7 +254,8 @@ clv_status clv_kpalm_predict_fresh(clv_context *ctx, const clv_input *input, con
     }
     CLV_TRY(clv_result_new(ctx, fresh->points->rows, centers->rows, out));
     (*out)->method = result->method;
-    CLV_TRY(clv_kpalm_nearest(ctx, centers, fresh->points, ((const clv_control *)options)->threads, (*out)->labels));
+    CLV_TRY(
+        clv_kpalm_nearest(ctx, centers, fresh->points, NULL, ((const clv_control *)options)->threads, (*out)->labels));
     clv_result_count(*out);
     return CLV_OK;
 }

@@ -193,11 +193,33 @@ static clv_status follow(seeding *g, clv_rng *rng, int64_t *next) {
     return choose(g, rng, next);
 }
 
+static clv_status measure_norms(clv_kpalm_state *s) {
+    enum { ROWS_A_POLL = 1 << 14 };
+    const clv_kpalm_problem *p = s->problem;
+    atomic_bool stopped = false;
+    int64_t first, last;
+    clv_kpalm_own_rows(p, &first, &last);
+    clv_kpalm_begin_own(p);
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static)
+    for (int64_t from = first; from < last; from += ROWS_A_POLL) {
+        int64_t to = last - from < ROWS_A_POLL ? last : from + ROWS_A_POLL;
+        for (int64_t i = from; i < to && (i > from || clv_goes_on(p->ctx, &stopped, (to - from) * p->p)); i++) {
+            double norm;
+            clv_tile_norms(&p->frame, &i, 1, &norm);
+            s->lower[i] = (float)norm;
+            s->upper[i] = 1e30f;
+        }
+    }
+    clv_status status = stopped ? clv_stop_failure(p->ctx, "choosing centers to start from") : CLV_OK;
+    clv_kpalm_end_own(p);
+    return clv_kpalm_meet(p, status);
+}
+
 static clv_status draw_centers(seeding *g, clv_rng *rng, bool *taken) {
     clv_kpalm_state *s = g->s;
     const clv_kpalm_problem *p = s->problem;
     int64_t object = draw_by_weight(p, rng);
-    clv_status status = CLV_OK;
+    clv_status status = clv_share_is_over(p->ctx, 0.5) ? CLV_ETIME : measure_norms(s);
     for (int64_t l = 0; l < p->k && (status == CLV_OK || clv_is_stop(status)); l++) {
         CLV_TRY(clv_kpalm_rows(p, &object, 1, s->centers + l * p->p));
         taken[object] = true;
@@ -212,19 +234,6 @@ static clv_status draw_centers(seeding *g, clv_rng *rng, bool *taken) {
         }
     }
     return clv_is_stop(status) ? CLV_OK : status;
-}
-
-static void measure_norms(clv_kpalm_state *s) {
-    const clv_kpalm_problem *p = s->problem;
-    int64_t from, to;
-    clv_kpalm_own_rows(p, &from, &to);
-#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static)
-    for (int64_t i = from; i < to; i++) {
-        double norm;
-        clv_tile_norms(&p->frame, &i, 1, &norm);
-        s->lower[i] = (float)norm;
-        s->upper[i] = 1e30f;
-    }
 }
 
 static void free_seeding(seeding *g) {
@@ -255,7 +264,6 @@ static clv_status seed_plusplus(clv_kpalm_state *s, clv_rng *rng, bool greedy, b
     status = taken ? status : CLV_ENOMEM;
     if (status == CLV_OK) {
         g.there = p->card != NULL;
-        measure_norms(s);
         status = draw_centers(&g, rng, taken);
     }
     clv_free(p->ctx, taken);

@@ -149,6 +149,22 @@ size_t clv_kpalm_state_memory(const clv_kpalm_problem *p, const clv_kpalm_option
            threads * worker_bytes(p);
 }
 
+clv_status clv_kpalm_lay_out(clv_kpalm_state *s, bool patient) {
+    enum { OBJECTS_A_POLL = 1 << 18 };
+    const clv_kpalm_problem *p = s->problem;
+    int32_t label = clv_kpalm_begins_apart(p) ? CLV_UNASSIGNED : CLV_REPLAYED;
+    for (int64_t i = 0; i < p->n && (s->unplaced || s->unbounded); i++) {
+        if (i % OBJECTS_A_POLL == 0 && !patient && clv_worked(p->ctx, i > 0 ? OBJECTS_A_POLL : 0)) {
+            return clv_stop_failure(p->ctx, "assigning objects to centers");
+        }
+        s->labels[i] = s->unplaced ? label : s->labels[i];
+        s->upper[i] = s->unbounded ? 1e30f : s->upper[i];
+        s->lower[i] = s->unbounded ? 0 : s->lower[i];
+    }
+    s->unplaced = s->unbounded = false;
+    return CLV_OK;
+}
+
 /* --- checkpoints --- */
 
 /* What was taken off in the projections so far of the objects that are replayed; of others nothing is needed. */
@@ -211,6 +227,7 @@ static clv_status complete(clv_kpalm_state *s) {
 clv_status clv_kpalm_state_pass(void *state, clv_archive *archive) {
     clv_kpalm_state *s = state;
     const clv_kpalm_problem *p = s->problem;
+    CLV_TRY(archive->loading ? CLV_OK : clv_kpalm_lay_out(s, true));
     CLV_TRY(archive->loading ? CLV_OK : complete(s));
     clv_pass_integer(archive, &s->t, 0, INT64_MAX / 4);
     clv_pass_places(archive, (int64_t *)&s->salt, 1, INT64_MIN, INT64_MAX);
@@ -236,7 +253,7 @@ clv_status clv_kpalm_state_pass(void *state, clv_archive *archive) {
     }
     CLV_TRY(clv_soft_pass(s, archive));
     if (archive->loading) {
-        s->torn = s->known_there = false;
+        s->torn = s->known_there = s->unplaced = s->unbounded = false;
         clv_centers_publish(s, s->moved);
     }
     return archive->status;

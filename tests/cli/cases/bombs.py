@@ -25,6 +25,16 @@ def run(*args, feed=None):
     return process.returncode, harness.read("err").decode(), used.ru_maxrss << 10
 
 
+def limited(most, *args, env=None):
+    """With an address space of so many bytes."""
+    limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    return subprocess.run([harness.CLEAVE, *args], env=env, preexec_fn=limit, capture_output=True, timeout=60)
+
+
+def is_sanitized():
+    return limited(2 << 30, "--version").returncode != 0
+
+
 def bomb(*args, feed=None):
     _, _, idle = run("--version")
     code, err, most = run(*args, "--memory", str(BUDGET), feed=feed)
@@ -163,21 +173,31 @@ def models_of_documents_and_new_data():
 
 
 @case
+def many_terms():
+    """What is sorted takes no memory that the budget does not count."""
+    budget, spare = 80 << 20, 6 << 20
+    with open("c.jsonl", "w") as file:
+        for d in range(10000):
+            file.write('{"text": "' + " ".join(f"u{(d * 100 + j) * 2654435761 % 2 ** 32:08x}" for j in range(100)) + '"}\n')
+    _, _, idle = run("text", "nothing.jsonl", "-o", "x.npy")
+    code, err, most = run("text", "c.jsonl", "--tfidf", "t.mtx", "--threads", "1", "--memory", str(budget))
+    check(code in (0, 71), f"{code}: {err}")
+    if not is_sanitized():
+        check(most < idle + budget + spare, f"{most} bytes, {idle} for nothing")
+
+
+@case
 def a_limit_of_the_system():
     """Where BLAS has no room for its buffers it would try for ever. Kernels of this processor type have no way around
     them; BLAS must not start threads of its own, whose buffers it wants before anybody is asked."""
     env = dict(os.environ, OPENBLAS_NUM_THREADS="1", OPENBLAS_CORETYPE="Haswell" if platform.machine() == "x86_64" else "")
     npy("x.npy", [[float((i * i + f) % 11 + 7 * (i % 5 == f)) for f in range(6)] for i in range(1500)])
-
-    def limited(most, *args):
-        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most))
-        return subprocess.run([harness.CLEAVE, *args], env=env, preexec_fn=limit, capture_output=True, timeout=60)
-
-    if limited(2 << 30, "--version").returncode:
+    if is_sanitized():
         raise harness.Skip("a sanitizer takes more than any limit")
     codes = set()
     for most in range(60 << 20, 420 << 20, 24 << 20):
-        done = limited(most, "symnmf", "x.npy", "-k", "20", "--home", "dense-f64", "--max-iter", "2", "--threads", "2", "-q", "-o", "l.csv")
+        done = limited(most, "symnmf", "x.npy", "-k", "20", "--home", "dense-f64", "--max-iter", "2", "--threads", "2", "-q", "-o",
+                       "l.csv", env=env)
         codes.add(done.returncode)
         check(done.returncode in (0, 71, 127), f"{most} bytes: {done.returncode} {done.stderr}")  # 127: of the loader
     check({0, 71} <= codes, f"some limits are too low, others are not: {codes}")

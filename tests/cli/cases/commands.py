@@ -773,10 +773,14 @@ def verify_says_what_it_has_not_checked():
     npy("x.npy", points)
     npy("y.npy", labels, "<i4")
     cleave("ncut", "x.csv", "-k", 3, "--affinity", "gaussian", "--silhouette", "--json", "r.json", "-q")
-    cleave("verify", "r.json", "x.csv", out=r"\nnot checked: times, iterations, drift, silhouette\n")
+    cleave("verify", "r.json", "x.csv", out=r"\nnot checked: times, iterations, seed and options of the search, drift, silhouette\n")
     cleave("verify", "r.json", "x.csv", "--bound", "no", out="not checked: .*eigenvalues and bound")
     cleave("verify", "r.json", "x.csv", "-q", out="^$")
     text = read("r.json").decode()
+    for forged in (text.replace('"seed": 1,', '"seed": 7,'), text.replace('"max-iter": ', '"max-iter": 9')):
+        check(forged != text, "nothing was forged")
+        write("other.json", forged)  # the answer is judged alike whatever found it
+        cleave("verify", "other.json", "x.csv", out="^accepted.*\nnot checked: .*seed and options of the search")
     write("better.json", text.replace('"ari": ', '"ari": -'))
     cleave("verify", "better.json", "x.csv", code=1, out="rejected: ari is claimed")
     cleave("ncut", "x.npy", "-k", 3, "--affinity", "gaussian", "--truth", "y.npy", "--json", "s.json", "-q")
@@ -787,7 +791,7 @@ def verify_says_what_it_has_not_checked():
     said["k_reason"] = said["k_reason"].replace("k = ", "k = 1")
     write("other.json", json.dumps(said))
     cleave("verify", "other.json", "x.npy", code=1, out="rejected: k_reason is not about k = ")
-    cleave("verify", "s.json", "x.npy", "--truth", "y.npy", out="not checked: times, iterations, drift\n")
+    cleave("verify", "s.json", "x.npy", "--truth", "y.npy", out="not checked: times, iterations, seed and options of the search, drift\n")
     npy("z.npy", [0] + labels[1:][::-1], "<i4")
     cleave("verify", "s.json", "x.npy", "--truth", "z.npy", code=1, out="rejected: ari is claimed")
     # Larger eigenvalues prove less, smaller ones more; either are false.

@@ -444,6 +444,25 @@ def text_memory():
 
 
 @case
+def commands_with_a_result_at_the_end():
+    """A limit that passes leaves a sentence and no file; one that is long enough, or none, changes nothing."""
+    jsonl("d.jsonl", [(" ".join(f"w{(d * 7919 + j * j * 31) % 300007}" for j in range(100)), None) for d in range(10000)])
+    npy("x.npy", [[i % 97 / 10, i % 89 / 10, i % 83 / 10] for i in range(20000)])
+    for limited, reason in ((("text", "d.jsonl", "-o", "a.npy", "--tfidf", "t.mtx", "--model", "m.clv"), "reading d.jsonl|counting terms"),
+                            (("affinity", "x.npy", "-o", "a.npy", "--affinity", "gaussian"), "building the affinity|making the affinity"),
+                            (("affinity", "x.npy", "-o", "t.mtx", "--affinity", "knn"), "")):
+        run = cleave(*limited, "--time-limit", 1e-6, code=75, err=f"^cleave {limited[0]}: .*the time limit passed while ({reason or '.*'})")
+        check(run.err.count("\n") == 1 and not run.out, f"one sentence: {run}")
+        check(sorted(os.listdir(".")) == ["d.jsonl", "x.npy"], f"nothing is left: {os.listdir('.')}")
+        cleave(*limited, "--time-limit", -1, code=64, err="--time-limit '-1' is not allowed: it must be a number of 0 or more, or none")
+    jsonl("few.jsonl", two_topics())
+    npy("few.npy", [[0.0], [1.0], [5.0]])
+    for limit in (0, 100, 1e-6):  # there is a moment for what is small
+        cleave("text", "few.jsonl", "-o", "a.npy", "--time-limit", limit, "-q")
+        cleave("affinity", "few.npy", "-o", "b.npy", "--affinity", "gaussian", "--time-limit", limit, "-q")
+
+
+@case
 def text_messages():
     jsonl("d.jsonl", two_topics())
     cleave("text", "d.jsonl", "-o", "x.npy", "-v", err="d.jsonl: 30 documents, 10 of 10 terms.*\nreduced to 10 columns")

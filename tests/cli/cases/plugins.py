@@ -2,6 +2,7 @@
 import os
 import sys
 
+import harness
 from harness import blobs_npy, case, cleave, read, write
 
 
@@ -37,3 +38,16 @@ def what_is_no_plugin():
         os.chmod(name, 0)
         refused(plugin, "cannot be opened|is not installed")
         os.remove(name)
+
+
+@case
+def verify_on_a_card():
+    """Within the budget there; by the plugin that stands in for a card."""
+    folder = os.path.join(os.path.dirname(harness.CLEAVE), "tests", "plugin")
+    if not os.path.exists(os.path.join(folder, "libcleave_cuda.so")):
+        raise harness.Skip("the plugin of the unit tests was not built")
+    around = {**os.environ, "CLEAVE_PLUGINS": folder}
+    blobs_npy()
+    cleave("ncut", "x.npy", "-k", 3, "--affinity", "gaussian", "--json", "r.json", "-q")
+    for memory, code, said in (("64", 71, {"err": "too little memory.*--device-memory"}), ("auto", 0, {"out": "^accepted"}), ("1G", 0, {"out": "^accepted"})):
+        cleave("verify", "r.json", "x.npy", "--home", "cuda", "--device-memory", memory, "--bound", "no", code=code, env=around, **said)

@@ -20,7 +20,17 @@
 #include <omp.h>
 #include <string.h>
 
-enum { STRIP = 2048, ROW_BLOCK = 64, WIDE_ROWS = 16, WIDE_COLS = 512, FOLLOW_COLS = CLV_SHARE, POLL = 256 };
+enum {
+    STRIP = 2048,
+    ROW_BLOCK = 64,
+    WIDE_ROWS = 16,
+    WIDE_COLS = 512,
+    FOLLOW_COLS = CLV_SHARE,
+    SPARSE_ROWS = 64,
+    POLL = 256
+};
+/* Changes with fewer nonzeros are multiplied by these alone. */
+#define DENSE_CHANGE 0.4
 
 static const clv_dense *home_of(const clv_affinity *a) {
     return a->state;
@@ -517,33 +527,99 @@ static void add_rows_strip(const clv_affinity *a, int64_t first, int64_t count, 
     }
 }
 
-/* The same in floats, ROUGH_CLUSTERS rows of d at a time. */
-static void add_rows_rough(const clv_affinity *a, int64_t first, int64_t count, const float *d, int64_t k, double *y,
-                           int64_t at, int64_t width) {
-    enum { ROUGH_CLUSTERS = 128 };
-    float narrow[CLV_SHARE * FOLLOW_COLS], sums[ROUGH_CLUSTERS * FOLLOW_COLS];
-    int64_t n = a->info.n;
-    for (int64_t r = 0; r < count && !is_f32(a); r++) {
-        clv_kernels->narrow(narrow + r * width, row64(a, first + r) + at, width);
+/* d as floats: whole, or, where most of it is 0, for every SPARSE_ROWS objects the nonzeros of each of its k rows. */
+typedef struct rough_change {
+    int64_t first, count, k;
+    float *all;     /* k x count, or */
+    int32_t *start; /* k + 1 for every SPARSE_ROWS objects: where rows begin in the next two */
+    int32_t *index; /* the object, among its SPARSE_ROWS */
+    float *value;
+} rough_change;
+
+static int64_t count_nonzeros(const double *d, int64_t count) {
+    int64_t found = 0;
+    for (int64_t e = 0; e < count; e++) {
+        found += d[e] != 0;
     }
-    const float *rows = is_f32(a) ? row32(a, first) + at : narrow;
-    int stride = is_f32(a) ? (int)home_of(a)->width : (int)width;
-    for (int64_t c = 0; c < k; c += ROUGH_CLUSTERS) {
-        int64_t some = k - c < ROUGH_CLUSTERS ? k - c : ROUGH_CLUSTERS;
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)some, (int)width, (int)count, 1, d + c * count,
-                    (int)count, rows, stride, 0, sums, (int)width);
-        for (int64_t e = 0; e < some; e++) {
-            double *line = y + (c + e) * n + at;
-            for (int64_t j = 0; j < width; j++) {
-                line[j] += (double)sums[e * width + j];
+    return found;
+}
+
+static void list_nonzeros(rough_change *change, const double *d) {
+    int32_t found = 0, *start = change->start;
+    for (int64_t r = 0; r < change->count; r += SPARSE_ROWS, start += change->k + 1) {
+        int64_t end = change->count - r < SPARSE_ROWS ? change->count : r + SPARSE_ROWS;
+        for (int64_t c = 0; c < change->k; c++) {
+            start[c] = found;
+            for (int64_t i = r; i < end; i++) {
+                if (d[c * change->count + i] != 0) {
+                    change->index[found] = (int32_t)(i - r);
+                    change->value[found++] = (float)d[c * change->count + i];
+                }
             }
+        }
+        start[change->k] = found;
+    }
+}
+
+/* What is allocated is freed by the caller, also on failure. */
+static clv_status roughen(const double *d, rough_change *out, clv_kept *kept) {
+    int64_t entries = out->k * out->count, nonzeros = count_nonzeros(d, entries);
+    if (nonzeros > DENSE_CHANGE * (double)entries) {
+        out->all = CLV_TAKE(kept, float, entries);
+        if (kept->status == CLV_OK) {
+            clv_kernels->narrow(out->all, d, entries);
+        }
+        return kept->status;
+    }
+    out->index = CLV_TAKE(kept, int32_t, nonzeros);
+    out->value = CLV_TAKE(kept, float, nonzeros);
+    out->start = CLV_TAKE(kept, int32_t, (out->count + SPARSE_ROWS - 1) / SPARSE_ROWS * (out->k + 1));
+    if (kept->status == CLV_OK) {
+        list_nonzeros(out, d);
+    }
+    return kept->status;
+}
+
+/* The rows of some objects in a range of columns as floats, padded to whole lines by zeros. */
+static void narrow_rows(const clv_affinity *a, int64_t first, int64_t count, int64_t at, int64_t width, int64_t padded,
+                        float *out) {
+    for (int64_t r = 0; r < count; r++, out += padded) {
+        if (is_f32(a)) {
+            memcpy(out, row32(a, first + r) + at, (size_t)width * sizeof *out);
+        } else {
+            clv_kernels->narrow(out, row64(a, first + r) + at, width);
+        }
+        memset(out + width, 0, (size_t)(padded - width) * sizeof *out);
+    }
+}
+
+/* The same in floats, ROUGH_CLUSTERS rows of d at a time. */
+static void add_rows_rough(const clv_affinity *a, const rough_change *d, double *y, int64_t at, int64_t width) {
+    enum { ROUGH_CLUSTERS = 128, LINE = CLV_LINE / sizeof(float) };
+    float narrow[CLV_SHARE * FOLLOW_COLS], sums[ROUGH_CLUSTERS * FOLLOW_COLS];
+    int64_t n = a->info.n, padded = (width + LINE - 1) / LINE * LINE;
+    narrow_rows(a, d->first, d->count, at, width, padded, narrow);
+    for (int64_t c = 0; c < d->k; c += ROUGH_CLUSTERS) {
+        int64_t some = d->k - c < ROUGH_CLUSTERS ? d->k - c : ROUGH_CLUSTERS;
+        if (d->all) {
+            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)some, (int)padded, (int)d->count, 1,
+                        d->all + c * d->count, (int)d->count, narrow, (int)padded, 0, sums, (int)padded);
+        } else {
+            memset(sums, 0, (size_t)(some * padded) * sizeof *sums);
+            const int32_t *start = d->start + c;
+            for (int64_t r = 0; r < d->count; r += SPARSE_ROWS, start += d->k + 1) {
+                clv_kernels->add_sparse_rows(start, d->index, d->value, some, narrow + r * padded, padded, sums);
+            }
+        }
+        for (int64_t e = 0; e < some; e++) {
+            clv_kernels->f32.accumulate(y + (c + e) * n + at, sums + e * padded, width);
         }
     }
 }
 
 /* With floats of d: roughly. */
-static clv_status add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, const float *rough,
-                           int64_t k, double *y, int threads) {
+static clv_status add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d,
+                           const rough_change *rough, int64_t k, double *y, int threads) {
     int64_t n = a->info.n, begin, end; /* what product.c wants of this rank */
     const double *own = home_of(a)->diagonal;
     clv_share_objects(a->ctx, n, CLV_SHARE, &begin, &end);
@@ -551,7 +627,7 @@ static clv_status add_rows(const clv_affinity *a, int64_t first, int64_t count, 
     for (int64_t at = begin; at < end; at += FOLLOW_COLS) {
         int64_t width = n - at < FOLLOW_COLS ? n - at : FOLLOW_COLS;
         if (rough) {
-            add_rows_rough(a, first, count, rough, k, y, at, width);
+            add_rows_rough(a, rough, y, at, width);
         } else {
             add_rows_strip(a, first, count, d, k, y, at, width);
         }
@@ -571,13 +647,13 @@ static clv_status dense_add_rows(const clv_affinity *a, int64_t first, int64_t c
 
 static clv_status dense_rough_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
                                        double *y, int threads) {
-    float *rough = CLV_NEW(a->ctx, float, k *count);
-    if (!rough) {
-        return CLV_ENOMEM;
+    rough_change rough = {.first = first, .count = count, .k = k};
+    clv_kept kept = {.ctx = a->ctx};
+    clv_status status = roughen(d, &rough, &kept);
+    if (status == CLV_OK) {
+        status = add_rows(a, first, count, d, &rough, k, y, threads);
     }
-    clv_kernels->narrow(rough, d, k * count);
-    clv_status status = add_rows(a, first, count, d, rough, k, y, threads);
-    clv_free(a->ctx, rough);
+    clv_free_kept(&kept);
     return status;
 }
 

@@ -89,6 +89,7 @@ const clv_kernel_set TABLE(CLV_SET) = {
     .squares_above = squares_above,
     .sparse_key_row = sparse_key_row,
     .sparse_times_row = sparse_times_row,
+    .add_sparse_rows = add_sparse_rows,
     .loosen = loosen,
     .slic_row = slic_row,
     .f32 = REAL_KERNELS(f32),

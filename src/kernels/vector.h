@@ -43,6 +43,7 @@ typedef int32_t float_mask __attribute__((vector_size(VECTOR), may_alias));
 
 /* The same where memory is aligned to a number only. */
 typedef double loose_doubles __attribute__((vector_size(VECTOR), aligned(sizeof(double)), may_alias));
+typedef float loose_floats __attribute__((vector_size(VECTOR), aligned(sizeof(float)), may_alias));
 typedef float loose_half_floats __attribute__((vector_size(VECTOR / 2), aligned(sizeof(float)), may_alias));
 
 /* Floats at x, as many as there are doubles in a vector, as doubles. gcc takes such a conversion apart, into two of

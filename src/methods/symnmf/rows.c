@@ -259,7 +259,8 @@ static bool treat_object(clv_memberships *s, const block *b, int64_t at, double 
     double *w = b->w + at * k;
     row r = {
         .k = k, .own = b->inside[at * b->count + at], .gram = s->gram, .before = w, .now = b->now, .slope = b->slope};
-    if (!(find_slope(&r, b->pw + at * k, b->slope_before) > SATISFIED * enough)) {
+    double gap = find_slope(&r, b->pw + at * k, b->slope_before);
+    if (!(gap > SATISFIED * enough)) {
         return false;
     }
     memcpy(r.now, w, (size_t)k * sizeof *w);
@@ -267,7 +268,7 @@ static bool treat_object(clv_memberships *s, const block *b, int64_t at, double 
     for (int64_t c = 0; c < k; c++) {
         r.length2 += w[c] * w[c];
     }
-    if (!improve(&r, s->problem->moves, SETTLED * enough)) {
+    if (!improve(&r, s->problem->moves, fmax(SETTLED * enough, s->problem->settled * gap))) {
         return false;
     }
     relax(&r, slope_along_change(&r, b->slope_before));

@@ -26,6 +26,7 @@ typedef struct clv_symnmf_problem {
     double tol;
     double curvature; /* C of theorem 3; NaN where no solver needs it */
     int64_t moves;
+    double settled;    /* moves of an object end at this share of the gap that it had before them */
     bool large;        /* a sweep of rows would take minutes, where a product takes a second: spg, from one start */
     double *embedding; /* k x n: eigenvectors of P times the roots of their eigenvalues; NULL unless starts need it */
     int32_t *start_labels;    /* given to start from, or NULL */

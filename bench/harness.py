@@ -367,8 +367,8 @@ def aims_words(kept, parts, sets):
 # --- roofline ---
 
 
-def roofline_table(sets, rounds):
-    """The kernels of every set as shares of what the machine can do."""
+def roofline_table(rounds):
+    """The kernels of every set that the machine has, as shares of what it can do."""
     output = subprocess.run([os.path.join(ROOT, "build/bench/roofline"), str(rounds)], capture_output=True, text=True, check=True,
                             env={**os.environ, **blas()})
     limits, rates = {}, {}
@@ -378,6 +378,7 @@ def roofline_table(sets, rounds):
             limits[name] = max(limits.get(name, 0), float(rate))
         else:
             rates.setdefault((name, kind, limit), {})[isa] = float(rate)
+    sets = [isa for isa in SETS if any(isa in by_set for by_set in rates.values())]
     lines = [["kernel", "type", "against", *sets], ["---"] * (3 + len(sets))]
     for (name, kind, limit), by_set in rates.items():
         unit = "GB/s" if limit == "read" else "Gflop/s"
@@ -619,7 +620,7 @@ def bench(chosen):
     sets = sets_of(chosen.isa)
     parts = Parts(chosen, sets)
     if re.search(chosen.rows, "roofline"):
-        parts.keep("roofline", roofline_table(sets, parts.setting["rounds"]))
+        parts.keep("roofline", roofline_table(parts.setting["rounds"]))
     for family, row in wanted:
         measure_row(row, family, parts, chosen, sets)
         if row.threads and chosen.threads > 1:

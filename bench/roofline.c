@@ -25,6 +25,8 @@ enum {
     WIDTH = 112,
     MOST_FEATURES = 256,
     ENTRIES = 4096, /* of a tile of similarities */
+    CHANGED = 16,   /* memberships of a cluster, of those of CLV_TILE objects */
+    STRIP = 256,    /* their similarities at a time */
     ORDER = 768,    /* of the matrix product */
     EXP_FLOPS = 30, /* of an exponential, as similarities.h counts */
     MOST_ROUNDS = 99
@@ -38,8 +40,9 @@ static struct {
     clv_nearest nearest[CLV_TILE_ROWS];
     clv_projection projected[CLV_TILE_ROWS];
     double sums[CENTERS * MOST_FEATURES];
+    int32_t first[CENTERS + 1], index[CENTERS * CHANGED];
     double *panel, *other, *tile; /* CLV_TILE x MOST_FEATURES, twice; CLV_TILE x CLV_TILE */
-    float *points32, *lines32, *weights32, *keys32, *work32;
+    float *points32, *lines32, *weights32, *keys32, *work32, *sparse;
     double *points64, *lines64, *weights64, *keys64, *work64;
 } arena;
 static volatile double sink; /* so that no sum is left out */
@@ -75,6 +78,10 @@ CALL(sum) {
 CALL(dot) {
     const double *x = arena.stream;
     sink = set->dot(x, x + STREAM / 2 / sizeof *x, STREAM / 2 / sizeof *x);
+}
+
+CALL(add_sparse_rows) { /* rows from the stream: as many as lie in the caches */
+    set->add_sparse_rows(arena.first, arena.index, arena.weights32, CENTERS, arena.stream, STRIP, arena.sparse);
 }
 
 /* What there is for floats and for doubles. */
@@ -183,6 +190,7 @@ static const kernel kernels[] = {
     {"distance_line", "double", call_distance_line, 16 * 3 * TILE_PAIRS, "dgemm", 16},
     {"sum", "double", call_sum, STREAM, "read", 0},
     {"dot", "double", call_dot, STREAM, "read", 0},
+    {"add_sparse_rows", "float", call_add_sparse_rows, 2.0 * CENTERS *CHANGED *STRIP, "sgemm", 0},
     REAL_KERNELS("float", 32, "sgemm"),
     REAL_KERNELS("double", 64, "dgemm"),
 };
@@ -274,6 +282,11 @@ static void fill_arena(void) {
     arena.work64 = doubles_of(CLV_PROJECTED_AT_ONCE * WIDTH, &rng);
     for (int64_t r = 0; r < CLV_TILE_ROWS; r++) {
         arena.rows[r] = r;
+    }
+    arena.sparse = floats_of(CENTERS * STRIP, &rng);
+    for (int32_t e = 0; e < CENTERS * CHANGED; e++) {
+        arena.first[e / CHANGED + 1] = e + 1;
+        arena.index[e] = e * (CLV_TILE / CHANGED) % CLV_TILE;
     }
     arena.stream = room(STREAM);
     memset(arena.stream, 0x3f, STREAM); /* 0.747 as a float, 4.8e-4 as a double */

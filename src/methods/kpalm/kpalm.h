@@ -283,12 +283,12 @@ static inline double clv_center_way2(const clv_kpalm_state *s, int64_t l) {
     return clv_square_of(s->centers + l * p, s->before + l * p, p);
 }
 
-/* Whether all objects are wholly in one cluster. */
 /* Whether objects begin without memberships: each then goes to its nearest center. */
 static inline bool clv_kpalm_begins_apart(const clv_kpalm_problem *p) {
     return p->hard || p->options.initial_membership == CLV_KPALM_NEAREST;
 }
 
+/* Whether all objects are wholly in one cluster. */
 static inline bool clv_kpalm_is_whole(const clv_kpalm_state *s) {
     return s->soft == 0 && s->assigned;
 }

@@ -25,6 +25,8 @@ typedef struct ks_run {
     bool given_up; /* in the start: there is a value, but no more */
     int64_t idle;  /* steps since the best objective or its gap was better than these */
     double idle_value, idle_gap;
+    int64_t steps;    /* of this run, */
+    double paced_gap; /* and the gap a number of steps ago, to see how fast it falls */
 } ks_run;
 
 static const clv_ks_solver *const solvers[] = {&clv_ks_fcfw, &clv_ks_fista, &clv_ks_admm, &clv_ks_newton};
@@ -121,9 +123,9 @@ static clv_status run_create(clv_context *ctx, const void *problem, int threads,
 }
 
 static void begin_waiting(ks_run *run) {
-    run->idle = 0;
+    run->idle = run->steps = 0;
     run->idle_value = run->value;
-    run->idle_gap = run->gap;
+    run->idle_gap = run->paced_gap = run->gap;
 }
 
 /* Whether neither the best objective nor its gap has fallen by a millionth for so long that a first-order method on
@@ -144,13 +146,27 @@ static bool is_first_order(int solver) {
     return solver == CLV_KSUPPORT_FISTA || solver == CLV_KSUPPORT_ADMM;
 }
 
+/* Whether the gap of a first-order method falls so slowly that the default number of iterations will not take it to the
+ * tolerance. */
+static bool is_too_slow(ks_run *run) {
+    enum { WINDOW = 10000 };
+    if (++run->steps % WINDOW > 0) {
+        return false;
+    }
+    double target = fmax(run->problem->tol, DBL_EPSILON) * run->value, before = run->paced_gap;
+    double windows = (double)(CLV_MAX_ITER - run->steps) / WINDOW;
+    run->paced_gap = run->gap;
+    return run->gap > target && log(run->gap / target) > windows * log(before / run->gap);
+}
+
 /* Whether a first-order method has gone over so many numbers that one which crawls, on wide or badly scaled data, will
- * take hours. Who asks for more iterations than the default gets them. */
-static bool is_worn_out(const ks_run *run) {
+ * take hours, or is too slow. Who asks for more iterations than the default gets them. */
+static bool is_worn_out(ks_run *run) {
     const clv_ks_problem *p = run->problem;
     const double most = 3e10, fewest_passes = 1000;
+    bool much = run->work.passes >= fewest_passes && run->work.passes * p->x->numbers >= most;
     return is_first_order(p->options.solver) && p->options.control.max_iter <= CLV_MAX_ITER &&
-           run->work.passes >= fewest_passes && run->work.passes * p->x->numbers >= most;
+           (is_too_slow(run) || much);
 }
 
 clv_status clv_ks_warn_of_crawling(int solver, clv_result *result) {
@@ -301,8 +317,8 @@ static clv_status run_resume(void *state, const void *snapshot, clv_iterate *out
 static clv_status run_pass(void *state, clv_archive *archive) {
     ks_run *run = state;
     const clv_ks_problem *p = run->problem;
-    double *const numbers[] = {&run->last,        &run->intercept,  &run->value,   &run->gap,
-                               &run->work.passes, &run->idle_value, &run->idle_gap};
+    double *const numbers[] = {&run->last,        &run->intercept,  &run->value,    &run->gap,
+                               &run->work.passes, &run->idle_value, &run->idle_gap, &run->paced_gap};
     if (archive->loading) {
         run->given_up = false; /* one that has is not kept */
     }
@@ -311,6 +327,7 @@ static clv_status run_pass(void *state, clv_archive *archive) {
     }
     clv_pass_flag(archive, &run->own);
     clv_pass_integer(archive, &run->idle, 0, INT64_MAX - 1);
+    clv_pass_integer(archive, &run->steps, 0, INT64_MAX - 1);
     CLV_TRY(clv_list_pass(p->ctx, &run->best, p->x->features, archive));
     CLV_TRY(clv_point_pass(&run->point, archive));
     if (p->x->does->pass_work) {

@@ -81,7 +81,8 @@ CALL(dot) {
 }
 
 CALL(add_sparse_rows) { /* rows from the stream: as many as lie in the caches */
-    set->add_sparse_rows(arena.first, arena.index, arena.weights32, CENTERS, arena.stream, STRIP, arena.sparse);
+    set->add_sparse_rows(arena.first, arena.index, arena.weights32, CENTERS, arena.stream, STRIP + 16, STRIP,
+                         arena.sparse);
 }
 
 /* What there is for floats and for doubles. */

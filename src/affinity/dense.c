@@ -582,8 +582,8 @@ static clv_status roughen(const double *d, rough_change *out, clv_kept *kept) {
 
 /* The rows of some objects in a range of columns as floats, padded to whole lines by zeros. */
 static void narrow_rows(const clv_affinity *a, int64_t first, int64_t count, int64_t at, int64_t width, int64_t padded,
-                        float *out) {
-    for (int64_t r = 0; r < count; r++, out += padded) {
+                        int64_t pitch, float *out) {
+    for (int64_t r = 0; r < count; r++, out += pitch) {
         if (is_f32(a)) {
             memcpy(out, row32(a, first + r) + at, (size_t)width * sizeof *out);
         } else {
@@ -596,19 +596,20 @@ static void narrow_rows(const clv_affinity *a, int64_t first, int64_t count, int
 /* The same in floats, ROUGH_CLUSTERS rows of d at a time. */
 static void add_rows_rough(const clv_affinity *a, const rough_change *d, double *y, int64_t at, int64_t width) {
     enum { ROUGH_CLUSTERS = 128, LINE = CLV_LINE / sizeof(float) };
-    float narrow[CLV_SHARE * FOLLOW_COLS], sums[ROUGH_CLUSTERS * FOLLOW_COLS];
+    float narrow[CLV_SHARE * (FOLLOW_COLS + LINE)], sums[ROUGH_CLUSTERS * FOLLOW_COLS];
     int64_t n = a->info.n, padded = (width + LINE - 1) / LINE * LINE;
-    narrow_rows(a, d->first, d->count, at, width, padded, narrow);
+    int64_t pitch = padded | LINE; /* an odd number of lines, so that rows do not share places in the caches */
+    narrow_rows(a, d->first, d->count, at, width, padded, pitch, narrow);
     for (int64_t c = 0; c < d->k; c += ROUGH_CLUSTERS) {
         int64_t some = d->k - c < ROUGH_CLUSTERS ? d->k - c : ROUGH_CLUSTERS;
         if (d->all) {
             cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)some, (int)padded, (int)d->count, 1,
-                        d->all + c * d->count, (int)d->count, narrow, (int)padded, 0, sums, (int)padded);
+                        d->all + c * d->count, (int)d->count, narrow, (int)pitch, 0, sums, (int)padded);
         } else {
             memset(sums, 0, (size_t)(some * padded) * sizeof *sums);
             const int32_t *start = d->start + c;
             for (int64_t r = 0; r < d->count; r += SPARSE_ROWS, start += d->k + 1) {
-                clv_kernels->add_sparse_rows(start, d->index, d->value, some, narrow + r * padded, padded, sums);
+                clv_kernels->add_sparse_rows(start, d->index, d->value, some, narrow + r * pitch, pitch, padded, sums);
             }
         }
         for (int64_t e = 0; e < some; e++) {

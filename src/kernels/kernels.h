@@ -137,10 +137,10 @@ typedef struct clv_kernel_set {
                            const double *offset, int64_t width, double *key);
     /* y[0..CLV_SPMM_WIDTH - 1] = sum over the nonzeros of value x[index * CLV_SPMM_WIDTH + ..] */
     void (*sparse_times_row)(const double *value, const int32_t *index, int64_t nonzeros, const double *x, double *y);
-    /* sums[c * width + j] += sum over e from first[c] to first[c + 1] - 1 of value[e] rows[index[e] * width + j], for k
+    /* sums[c * width + j] += sum over e from first[c] to first[c + 1] - 1 of value[e] rows[index[e] * pitch + j], for k
      * sums; `width` is whole lines */
     void (*add_sparse_rows)(const int32_t *first, const int32_t *index, const float *value, int64_t k,
-                            const float *rows, int64_t width, float *sums);
+                            const float *rows, int64_t pitch, int64_t width, float *sums);
     /* open: objects that are not settled, and all with a label below 0; what becomes of their lower bound leaves out
      * the movers. */
     void (*loosen)(const clv_slack *slack, const int32_t *labels, int64_t count, float *upper, float *lower,

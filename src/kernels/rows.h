@@ -49,7 +49,7 @@ static void sparse_times_row(const double *value, const int32_t *index, int64_t 
 /* Some vectors of every sum, in registers while its nonzeros are gone through: all clusters find that part of the rows
  * in the nearest cache. */
 INLINE void add_part_of_rows(const int32_t *first, const int32_t *index, const float *value, int64_t k,
-                             const float *rows, int64_t width, int vectors, float *sums) {
+                             const float *rows, int64_t pitch, int64_t width, int vectors, float *sums) {
     enum { MOST = 8 };
     for (int64_t c = 0; c < k; c++) {
         loose_floats *to = (loose_floats *)(sums + c * width);
@@ -58,7 +58,7 @@ INLINE void add_part_of_rows(const int32_t *first, const int32_t *index, const f
             part[v] = to[v];
         }
         for (int32_t e = first[c]; e < first[c + 1]; e++) {
-            const loose_floats *row = (const loose_floats *)(rows + index[e] * width);
+            const loose_floats *row = (const loose_floats *)(rows + index[e] * pitch);
             for (int v = 0; v < vectors; v++) {
                 part[v] += value[e] * row[v];
             }
@@ -70,14 +70,14 @@ INLINE void add_part_of_rows(const int32_t *first, const int32_t *index, const f
 }
 
 static void add_sparse_rows(const int32_t *first, const int32_t *index, const float *value, int64_t k,
-                            const float *rows, int64_t width, float *sums) {
+                            const float *rows, int64_t pitch, int64_t width, float *sums) {
     enum { ABREAST = 8 };
     int64_t j = 0;
     for (; j + ABREAST * FLOATS <= width; j += ABREAST * FLOATS) {
-        add_part_of_rows(first, index, value, k, rows + j, width, ABREAST, sums + j);
+        add_part_of_rows(first, index, value, k, rows + j, pitch, width, ABREAST, sums + j);
     }
     for (; j < width; j += FLOATS) {
-        add_part_of_rows(first, index, value, k, rows + j, width, 1, sums + j);
+        add_part_of_rows(first, index, value, k, rows + j, pitch, width, 1, sums + j);
     }
 }
 

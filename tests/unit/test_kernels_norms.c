@@ -174,7 +174,7 @@ static void check_sparse_sums(const clv_kernel_set *set) {
     for (int64_t lines = 1; lines <= 17; lines++) {
         for (int64_t k = 1; k <= 9; k++) {
             bool whole = k % 2;
-            int64_t width = lines * CLV_LINE / (int64_t)sizeof(float);
+            int64_t width = lines * CLV_LINE / (int64_t)sizeof(float), pitch = width + k % 4;
             clv_rng rng = clv_rng_stream((uint64_t)lines, (uint64_t)k);
             int32_t *first = ROOM(int32_t, k + 1);
             first[0] = 2;
@@ -182,19 +182,19 @@ static void check_sparse_sums(const clv_kernel_set *set) {
                 first[c + 1] = first[c] + (int32_t)clv_rng_below(&rng, c % 3 == 1 ? 1 : 2 * COLUMNS);
             }
             float *value = drawn_floats(&rng, first[k], -9, 9, whole);
-            float *rows = drawn_floats(&rng, COLUMNS * width, -9, 9, whole);
+            float *rows = drawn_floats(&rng, COLUMNS * pitch, -9, 9, whole);
             float *sums = drawn_floats(&rng, k * width, -9, 9, whole), *before = ROOM(float, k *width);
             int32_t *index = ROOM(int32_t, first[k]);
             memcpy(before, sums, (size_t)(k * width) * sizeof *sums);
             for (int32_t e = 0; e < first[k]; e++) {
                 index[e] = (int32_t)clv_rng_below(&rng, COLUMNS);
             }
-            set->add_sparse_rows(first, index, value, k, rows, width, sums);
+            set->add_sparse_rows(first, index, value, k, rows, pitch, width, sums);
             for (int64_t at = 0; at < k * width; at++) {
                 int64_t c = at / width, j = at % width;
                 double expected = (double)before[at], size = fabs(expected);
                 for (int32_t e = first[c]; e < first[c + 1]; e++) {
-                    double product = (double)value[e] * (double)rows[index[e] * width + j];
+                    double product = (double)value[e] * (double)rows[index[e] * pitch + j];
                     expected += product;
                     size += fabs(product);
                 }

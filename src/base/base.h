@@ -48,10 +48,12 @@ bool clv_was_hurried(const clv_context *ctx);
 
 /* The hook, held or not: for waits. */
 bool clv_asked_to_stop_waiting(clv_context *ctx);
+/* The clock that deadlines are set by, as this process has it: that of several processes begins when they join. */
+double clv_own_seconds(const clv_context *ctx);
 /* Work that is to take at most so many seconds (0: as many as the context has), from here to clv_deadline_end, which
  * takes what this returns and says how many it took. */
 typedef struct clv_deadline {
-    double since, at; /* by clv_seconds; at 0: there is none */
+    double since, at; /* by clv_own_seconds; at 0: there is none */
 } clv_deadline;
 clv_deadline clv_deadline_begin(clv_context *ctx, double seconds);
 double clv_deadline_end(clv_context *ctx, clv_deadline before);

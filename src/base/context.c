@@ -137,9 +137,13 @@ static bool is_agreed(const clv_context *ctx) {
     return ctx->ranks && ctx->ranks->alone == 0 && atomic_load(&ctx->ranks->own_clock) == 0;
 }
 
+double clv_own_seconds(const clv_context *ctx) {
+    return clv_seconds() - (ctx->ranks ? ctx->ranks->epoch : 0);
+}
+
 /* The time by which deadlines are set: that of all ranks where there are several. */
 static double time_of(const clv_context *ctx) {
-    return !ctx->ranks ? clv_seconds() : is_agreed(ctx) ? ctx->ranks->now : clv_seconds() - ctx->ranks->epoch;
+    return is_agreed(ctx) ? ctx->ranks->now : clv_own_seconds(ctx);
 }
 
 bool clv_asked_to_stop(clv_context *ctx) {

@@ -253,7 +253,7 @@ static clv_status assemble(clv_session *s) {
                .about = s->about,
                .max_iter = s->max_iter,
                .past_limit = s->past_limit,
-               .spent = s->asked->spent + clv_seconds() - s->began};
+               .spent = s->asked->spent + clv_own_seconds(s->ctx) - s->began};
     memcpy(&f.data, &s->data, sizeof f.data);
     file->size = 0;
     CLV_TRY(clv_packed_reserve(s->ctx, file, FRONT));
@@ -449,7 +449,7 @@ clv_status clv_session_begin(clv_context *ctx, const char *method, const char *a
     }
     *s = (clv_session){.ctx = ctx, .asked = asked, .data = data, .max_iter = max_iter, .max_iter_then = max_iter};
     pthread_mutex_init(&s->lock, NULL);
-    s->began = since > 0 ? since : clv_seconds();
+    s->began = since > 0 ? since : clv_own_seconds(ctx);
     s->due = clv_common_seconds(ctx) + asked->every;
     s->method = clv_copy_text(ctx, method);
     s->about = clv_copy_text(ctx, about);

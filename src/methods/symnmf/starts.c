@@ -265,20 +265,23 @@ static void free_sweeper(sweeper *w) {
     clv_free(w->problem.ctx, w->labels);
 }
 
+/* Which of the ranks this is, and of how many. */
+typedef struct place {
+    int64_t own, ranks;
+} place;
+
 /* The candidate that this rank takes in a turn. Odd ones are random and take more sweeps than even ones: ranks go to
  * and fro through them, so that each has some of both. */
-static int candidate_of(const clv_symnmf_problem *low, int turn) {
-    int64_t own, end, ranks = clv_rank_count(low->ctx);
-    clv_share(low->ctx, ranks, &own, &end);
-    return 1 + turn * (int)ranks + (int)(turn % 2 == 0 ? own : ranks - 1 - own);
+static int candidate_of(place here, int turn) {
+    return 1 + turn * (int)here.ranks + (int)(turn % 2 == 0 ? here.own : here.ranks - 1 - here.own);
 }
 
 /* One thread's part of the others: the next one that nobody has begun, until time or candidates end. */
-static clv_status try_some(const clv_symnmf_problem *low, uint64_t seed, atomic_int *turns, pair *out) {
+static clv_status try_some(const clv_symnmf_problem *low, place here, uint64_t seed, atomic_int *turns, pair *out) {
     sweeper w;
     clv_status status = new_sweeper(low, low->affinity, 1, &w);
     int c;
-    while (status == CLV_OK && (c = candidate_of(low, atomic_fetch_add(turns, 1))) < candidates(low->k) &&
+    while (status == CLV_OK && (c = candidate_of(here, atomic_fetch_add(turns, 1))) < candidates(low->k) &&
            !clv_share_is_over(low->ctx, 0.5)) {
         status = try_candidate(&w.t, c, seed, out->value, w.labels);
         if (status == CLV_OK) {
@@ -321,22 +324,25 @@ static clv_status share_rival(const clv_symnmf_problem *low, clv_status status, 
     return status;
 }
 
-/* Side by side, one thread each. */
+/* Side by side, one thread each, and each rank by itself: what they compute is not the same. */
 static clv_status try_others(const clv_symnmf_problem *low, int threads, uint64_t seed, pair *out) {
     clv_status worst = CLV_OK;
     atomic_int turns = 0;
-    clv_own_clock_begin(low->ctx);
+    place here = {.ranks = clv_rank_count(low->ctx)};
+    int64_t end;
+    clv_share(low->ctx, here.ranks, &here.own, &end);
+    clv_context_work_alone(low->ctx, 1);
     clv_blas_serial_begin();
 #pragma omp parallel num_threads(clv_team(clv_symnmf_side_by_side(low->k, threads)))
     {
-        clv_status status = try_some(low, seed, &turns, out);
+        clv_status status = try_some(low, here, seed, &turns, out);
         if (status != CLV_OK) {
 #pragma omp critical
             worst = clv_is_stop(status) && worst != CLV_OK ? worst : status;
         }
     }
     clv_blas_serial_end();
-    clv_own_clock_end(low->ctx);
+    clv_context_work_alone(low->ctx, 0);
     return share_rival(low, clv_is_stop(worst) ? CLV_OK : worst, out);
 }
 

@@ -81,7 +81,7 @@ def segment(method):
                lambda width: ["segment", "image.npy", "--method", method, "-o", "labels.png", "--labels-out", "ours.npy"],
                ("total",), {"scikit-image slic, cut_normalized": skimage_cut}, agreement, "max", 0.05, "pixels across",
                "mean ARI with people", threads=2 * WIDTH * (method == "ncut"),
-               limit="Threads share the colors, the textures, the assignment of pixels to superpixels and the kicks of the cut, seven tenths of "
+               shared="Threads share the colors, the textures, the assignment of pixels to superpixels and the kicks of the cut, seven tenths of "
                "the time; pixels are joined to regions and their borders listed by one.")
 
 
@@ -89,6 +89,6 @@ ROWS = [
     Row("text", "documents to 20 columns, reading included", (1000, 3000, 7500), posts,
         lambda count: ["text", "posts.jsonl.gz", "-o", "ours.npy"], ("total",), {"TfidfVectorizer, TruncatedSVD": sklearn_text},
         lambda data, answer: (answer**2).sum(), "max", 0.01, "documents", "sum of squares", threads=7500,
-        limit="Inflating the file and parsing its JSON is one thread's work, and what takes longest; words are counted beside it."),
+        shared="Inflating the file and parsing its JSON is one thread's work, and what takes longest; words are counted beside it."),
     *(segment(method) for method in ("dominant", "ncut")),
 ]

@@ -55,7 +55,8 @@ class Row:
     scored: str = "objective"
     threads: int = 0  # the size at which it also runs with one thread and several, idle and busy; 0: it does not
     targets: dict = dataclasses.field(default_factory=dict)  # peer or row: its time / ours is to be this, where that is not 1
-    limit: str = ""  # why it is slower than a peer where it is, misses a target, or gains little by threads
+    limit: str = ""  # why it is slower than a peer where it is, or misses a target
+    shared: str = ""  # why it gains little by threads, or loses by them
 
 
 def load():
@@ -320,15 +321,15 @@ def slow_at(row, size, sides, others):
 def behind(results, lines):
     """Every row that with some set is slower than a peer, has a worse answer or misses a target, also of threads; and why."""
     others = {row.name: found for row, found, _ in results}
-    missed = [(row.name, row, [words for size, sides in found.items() for words in slow_at(row, size, sides, others)])
+    missed = [(row.name, row.limit, [words for size, sides in found.items() for words in slow_at(row, size, sides, others)])
               for row, found, _ in results]
     rows = {row.name: row for row, _, _ in results}
     for name, _, _, _, speed, _, _, harm in lines:
-        missed.append((f"threads, {name}", rows.get(name), [f"{speed} on 2 threads, idle"] * (float(speed[:-1]) < SPEED_UP) + [
+        missed.append((f"threads, {name}", name in rows and rows[name].shared, [f"{speed} on 2 threads, idle"] * (float(speed[:-1]) < SPEED_UP) + [
             f"{harm} of the time of one thread on 2, busy"] * (float(harm) > HARM)))
-    said = [f"- {name}: {'; '.join(words)}. {row and row.limit or NO_REASON}" for name, row, words in missed if words]
+    said = [f"- {name}: {'; '.join(words)}. {why or NO_REASON}" for name, why, words in missed if words]
     return ("The peers use all that the machine has, also where cleave is held to a lesser set. An aim is a target other than "
-            "to be as fast.\n\n" + ("\n".join(said) or "Nothing."))
+            "to be as fast. Ratios of runs under some 20 milliseconds say little: such a run is over when its threads have woken.\n\n" + ("\n".join(said) or "Nothing."))
 
 
 # --- aims without a peer ---
@@ -385,7 +386,8 @@ def roofline_table(rounds):
         lines.append([name, kind, limit, *(f"{by_set[isa]:.1f} {unit}, {by_set[isa] / limits[limit]:.2f}" for isa in sets)])
     return (f"One thread. Streaming read {limits['read']:.1f} GB/s, dgemm {limits['dgemm']:.1f} and sgemm "
             f"{limits['sgemm']:.1f} Gflop/s (OpenBLAS, in the same run); the second number of a cell is the share of it. Kernels "
-            "whose data are in the caches can exceed the read; exponentials count 30 operations an entry.\n\n" + markdown(lines))
+            "whose data are in the caches can exceed the read, and those whose tiles fit the registers better than those of "
+            "OpenBLAS its product; exponentials count 30 operations an entry.\n\n" + markdown(lines))
 
 
 # --- the picture ---

@@ -60,20 +60,22 @@ def iterate(solver):
                       "ours.npy"]
 
 
+LLOYD = f"{ITERATIONS} iterations of Lloyd, k = {K}, each refilling empty clusters in its own way, n x "
+BUSY = "Passes over the points are shared evenly; with more processes than cores they wait for the thread whose turn is last."
 HELD = "Held to baseline, its products of rows and centers come at a third of the rate of avx2."
 PEERS = {"scikit-learn lloyd": sklearn_means, "scikit-learn-intelex": intelex_means, "faiss": faiss_means}
 ROWS = [
-    Row("kpalm-lloyd", f"{ITERATIONS} iterations of Lloyd, k = {K}, n x 16 floats", (50000, 200000, 800000), blobs(16),
+    Row("kpalm-lloyd", LLOYD + "16 floats", (50000, 200000, 800000), blobs(16),
         iterate("lloyd"), ("solve",), PEERS, inertia, tolerance=1e-3, scored="inertia", threads=800000,
-        targets={"scikit-learn lloyd": 2}, limit=HELD),
-    Row("kpalm-lloyd-wide", f"{ITERATIONS} iterations of Lloyd, k = {K}, n x 64 floats", (25000, 100000, 400000), blobs(64),
+        targets={"scikit-learn lloyd": 2}, limit=HELD, shared=BUSY),
+    Row("kpalm-lloyd-wide", LLOYD + "64 floats", (25000, 100000, 400000), blobs(64),
         iterate("lloyd"), ("solve",), PEERS, inertia, tolerance=1e-3, scored="inertia", targets={"scikit-learn lloyd": 2},
         limit=HELD),
     *(Row(name, f"{ITERATIONS} iterations of proximal minimization, k = {K}, n x {columns} floats", sizes, blobs(columns),
           iterate("kpalm"), ("solve",), {"scikit-learn lloyd": sklearn_means}, inertia, tolerance=1e-3, scored="inertia",
           threads=threads, targets={lloyd: 0.5},
           limit="While an object is in several clusters, no bound rules out its distances, and memberships are projected besides. From the "
-          "same start it takes another way than Lloyd, and after so many iterations may be at a higher inertia.")
+          "same start it takes another way than Lloyd, and after so many iterations may be at a higher inertia.", shared=BUSY)
       for name, columns, sizes, threads, lloyd in (("kpalm-palm", 16, (50000, 200000, 800000), 800000, "kpalm-lloyd"),
                                                    ("kpalm-palm-wide", 64, (25000, 100000, 400000), 0, "kpalm-lloyd-wide"))),
 ]

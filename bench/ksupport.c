@@ -123,7 +123,7 @@ static double bandwidth(void) {
 #pragma omp parallel for num_threads(threads) reduction(+ : total) schedule(static)
         for (int64_t j = 0; j < features; j += ROWS) {
             int64_t rows = features - j < ROWS ? features - j : ROWS;
-            total += (double)stream_sum(x + j * samples, (size_t)(rows * samples));
+            total += stream_sum(x + j * samples, (size_t)(rows * samples));
         }
         double rate = (double)(features * samples) * sizeof *x / (omp_get_wtime() - began) * 1e-9;
         best = rate > best && isfinite(total) ? rate : best;

@@ -18,10 +18,11 @@
 
 #define TIME_LEAST 0.02
 enum {
-    STREAM = 1 << 30,
-    LONG = 8192,   /* entries of a row of an affinity */
-    SHORT = 512,   /* samples: entries of a row of X */
-    CENTERS = 100, /* of k-means; CLV_LINE pads them */
+    STREAM = 1024000000, /* rows of whose lengths begin at all places of a page */
+    LONG = 8000,         /* entries of a row of an affinity */
+    SHORT = 500,         /* samples: entries of a row of X */
+    RUN = 256,           /* rows of X at a time, as ksupport takes them */
+    CENTERS = 100,       /* of k-means; CLV_LINE pads them */
     WIDTH = 112,
     MOST_FEATURES = 256,
     ENTRIES = 4096, /* of a tile of similarities */
@@ -113,11 +114,14 @@ CALL(add_sparse_rows) { /* rows from the stream: as many as lie in the caches */
         }                                                                                                              \
     }                                                                                                                  \
     CALL(dot_rows##bits) {                                                                                             \
-        set->f.dot_rows(arena.stream, NULL, 0, STREAM / SHORT / sizeof(real), SHORT, arena.y, arena.out);              \
+        for (int64_t row = 0; row < (int64_t)(STREAM / SHORT / sizeof(real)); row += RUN) {                            \
+            set->f.dot_rows(arena.stream, NULL, row, RUN, SHORT, arena.y, arena.out + row);                            \
+        }                                                                                                              \
     }                                                                                                                  \
     CALL(dot_square_rows##bits) {                                                                                      \
-        set->f.dot_square_rows(arena.stream, NULL, 0, STREAM / SHORT / sizeof(real), SHORT, arena.y, arena.out,        \
-                               arena.square);                                                                          \
+        for (int64_t row = 0; row < (int64_t)(STREAM / SHORT / sizeof(real)); row += RUN) {                            \
+            set->f.dot_square_rows(arena.stream, NULL, row, RUN, SHORT, arena.y, arena.out + row, arena.square + row); \
+        }                                                                                                              \
     }                                                                                                                  \
     CALL(keys##bits) {                                                                                                 \
         set->f.keys(arena.points##bits, p, arena.rows, CLV_TILE_ROWS, arena.lines##bits, arena.lines##bits, WIDTH,     \
@@ -140,7 +144,7 @@ REAL_CALLS(float, f32, 32)
 REAL_CALLS(double, f64, 64)
 
 CALL(read) { /* not a kernel of ours */
-    sink = (double)stream_sum(arena.stream, STREAM / sizeof(float));
+    sink = stream_sum(arena.stream, STREAM / sizeof(float));
 }
 
 CALL(dgemm) {

@@ -46,8 +46,9 @@ def summary(report):
         ours = [row for row in last if row["who"].startswith("cleave")][-1]
         others = [f"{row['who']}: {entry(row, with_score)}" for row in last if not row["who"].startswith("cleave")]
         lines.append(f"| {words} | {int(size):,} | {entry(ours, with_score)} | {'; '.join(others)} |")
+    isa = ours["who"].split()[-1]
     machine = re.search(r"(?m)^Machine: (.*?)\.", report).group(1)
-    return "\n".join([*lines, "", f"Medians of 5, 2 threads each, {machine}; peak memory is that of the process. Scores stand where answers differ. All rows, sizes and "
+    return "\n".join([*lines, "", f"Medians of 5, 2 threads each, {machine}, cleave with {isa}; peak memory is that of the process. Scores stand where answers differ. All rows, sizes and "
                       "versions, and where cleave is behind: [bench/RESULTS.md](bench/RESULTS.md), made by `make bench`."]) + "\n"
 
 

@@ -74,5 +74,6 @@ ROWS = [
         pendigits, lambda n: [*COMMON, "--tol", GAP, "--membership", "ours.npy"], ("solve",),
         {"NumPy projected gradients": numpy_gradients}, objective, tolerance=1e-3, threads=9000,
         limit="Its time has the spectral start in it, eight candidates of which one is taken; the peer is given its start. Rows are "
-        "moved one after the other, each seeing the moves before it."),
+        "moved one after the other, each seeing the moves before it.",
+        shared="Rows are moved one after the other, each seeing the moves before it; threads share the products after a block of them."),
 ]

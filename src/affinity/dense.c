@@ -1,4 +1,4 @@
-/* Dense homes: n^2 clv_dense64_home or floats, owned, borrowed or mapped. Sums are always in double.
+/* Dense homes: n^2 doubles or floats, owned, borrowed or mapped. Sums are always in double.
  *
  * group_sums reads the matrix once: rows are taken label by label, four at a time, and added to the row of sums of
  * that label, n^2 additions and 8 n^2 (4 n^2) bytes. Each entry of a sum is formed in the same order whatever the split
@@ -20,36 +20,10 @@
 #include <omp.h>
 #include <string.h>
 
-enum {
-    STRIP = 2048,
-    ROW_BLOCK = 64,
-    WIDE_ROWS = 16,
-    WIDE_COLS = 512,
-    FOLLOW_COLS = CLV_SHARE,
-    SPARSE_ROWS = 64,
-    POLL = 256
-};
-/* Changes with fewer nonzeros are multiplied by these alone. */
-#define DENSE_CHANGE 0.4
-
-static const clv_dense *home_of(const clv_affinity *a) {
-    return a->state;
-}
-
-static bool is_f32(const clv_affinity *a) {
-    return home_of(a)->scalar == CLV_F32;
-}
-
-static const double *row64(const clv_affinity *a, int64_t i) {
-    return (const double *)home_of(a)->values + (i * home_of(a)->width - home_of(a)->first);
-}
-
-static const float *row32(const clv_affinity *a, int64_t i) {
-    return (const float *)home_of(a)->values + (i * home_of(a)->width - home_of(a)->first);
-}
+enum { STRIP = 2048, ROW_BLOCK = 64, WIDE_ROWS = 16, WIDE_COLS = 512, POLL = 256 };
 
 static double stored(const clv_affinity *a, int64_t i, int64_t j) {
-    return is_f32(a) ? (double)row32(a, i)[j] : row64(a, i)[j];
+    return clv_dense_is_f32(a) ? (double)clv_dense_row32(a, i)[j] : clv_dense_row64(a, i)[j];
 }
 
 static double entry(const clv_affinity *a, int64_t i, int64_t j) {
@@ -57,19 +31,19 @@ static double entry(const clv_affinity *a, int64_t i, int64_t j) {
 }
 
 static bool is_part(const clv_affinity *a) {
-    return home_of(a)->source != NULL;
+    return clv_dense_of(a)->source != NULL;
 }
 
 /* As it would be stored. */
 static void round_to_stored(const clv_affinity *a, double *values, int64_t n) {
-    for (int64_t i = 0; is_f32(a) && i < n; i++) {
+    for (int64_t i = 0; clv_dense_is_f32(a) && i < n; i++) {
         values[i] = (double)(float)values[i];
     }
 }
 
 static clv_status dense_entry(const clv_affinity *a, int64_t i, int64_t j, double *out) {
     if (is_part(a)) {
-        CLV_TRY(clv_affinity_entry(home_of(a)->source, i, j, out));
+        CLV_TRY(clv_affinity_entry(clv_dense_of(a)->source, i, j, out));
         round_to_stored(a, out, 1);
         return CLV_OK;
     }
@@ -79,10 +53,10 @@ static clv_status dense_entry(const clv_affinity *a, int64_t i, int64_t j, doubl
 
 /* Row i over the columns from `at` on, `width` of them. */
 static void copy_row(const clv_affinity *a, int64_t i, int64_t at, int64_t width, double *out) {
-    if (is_f32(a)) {
-        clv_kernels->widen(out, row32(a, i) + at, width);
+    if (clv_dense_is_f32(a)) {
+        clv_kernels->widen(out, clv_dense_row32(a, i) + at, width);
     } else {
-        memcpy(out, row64(a, i) + at, (size_t)width * sizeof *out);
+        memcpy(out, clv_dense_row64(a, i) + at, (size_t)width * sizeof *out);
     }
     if (a->zero_diagonal && i >= at && i < at + width) {
         out[i - at] = 0;
@@ -90,7 +64,7 @@ static void copy_row(const clv_affinity *a, int64_t i, int64_t at, int64_t width
 }
 
 static clv_status dense_column(const clv_affinity *a, int64_t i, double *out) {
-    const clv_dense *home = home_of(a);
+    const clv_dense *home = clv_dense_of(a);
     if (is_part(a)) {
         clv_computed_range(home->source, i, 0, home->first, out);
         clv_computed_range(home->source, i, home->first + home->width, a->info.n, out);
@@ -102,13 +76,13 @@ static clv_status dense_column(const clv_affinity *a, int64_t i, double *out) {
 
 /* Whether this rank holds the columns of these objects. */
 static bool holds(const clv_affinity *a, int64_t first, int64_t count) {
-    const clv_dense *home = home_of(a);
+    const clv_dense *home = clv_dense_of(a);
     return !is_part(a) || (first >= home->first && first + count <= home->first + home->width);
 }
 
 static clv_status dense_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
     if (!holds(a, first, count)) {
-        CLV_TRY(clv_affinity_block(home_of(a)->source, first, count, out));
+        CLV_TRY(clv_affinity_block(clv_dense_of(a)->source, first, count, out));
         round_to_stored(a, out, count * count);
         return CLV_OK;
     }
@@ -120,18 +94,18 @@ static clv_status dense_block(const clv_affinity *a, int64_t first, int64_t coun
 
 /* y += or -= row i, over the columns from `at` on, `width` of them. */
 static void add_row(const clv_affinity *a, int64_t i, int64_t at, int64_t width, double *y) {
-    if (is_f32(a)) {
-        clv_kernels->f32.accumulate(y, row32(a, i) + at, width);
+    if (clv_dense_is_f32(a)) {
+        clv_kernels->f32.accumulate(y, clv_dense_row32(a, i) + at, width);
     } else {
-        clv_kernels->f64.accumulate(y, row64(a, i) + at, width);
+        clv_kernels->f64.accumulate(y, clv_dense_row64(a, i) + at, width);
     }
 }
 
 static void deduct_row(const clv_affinity *a, int64_t i, int64_t at, int64_t width, double *y) {
-    if (is_f32(a)) {
-        clv_kernels->f32.deduct(y, row32(a, i) + at, width);
+    if (clv_dense_is_f32(a)) {
+        clv_kernels->f32.deduct(y, clv_dense_row32(a, i) + at, width);
     } else {
-        clv_kernels->f64.deduct(y, row64(a, i) + at, width);
+        clv_kernels->f64.deduct(y, clv_dense_row64(a, i) + at, width);
     }
 }
 
@@ -250,12 +224,12 @@ static void add_members(const clv_affinity *a, const int64_t *members, int64_t c
     int64_t m = 0;
     for (; m + 4 <= count; m += 4) {
         const int64_t *i = members + m;
-        if (is_f32(a)) {
-            clv_kernels->f32.accumulate_four(y, row32(a, i[0]) + at, row32(a, i[1]) + at, row32(a, i[2]) + at,
-                                             row32(a, i[3]) + at, width);
+        if (clv_dense_is_f32(a)) {
+            clv_kernels->f32.accumulate_four(y, clv_dense_row32(a, i[0]) + at, clv_dense_row32(a, i[1]) + at,
+                                             clv_dense_row32(a, i[2]) + at, clv_dense_row32(a, i[3]) + at, width);
         } else {
-            clv_kernels->f64.accumulate_four(y, row64(a, i[0]) + at, row64(a, i[1]) + at, row64(a, i[2]) + at,
-                                             row64(a, i[3]) + at, width);
+            clv_kernels->f64.accumulate_four(y, clv_dense_row64(a, i[0]) + at, clv_dense_row64(a, i[1]) + at,
+                                             clv_dense_row64(a, i[2]) + at, clv_dense_row64(a, i[3]) + at, width);
         }
     }
     for (; m < count; m++) {
@@ -290,7 +264,7 @@ static clv_status dense_group_sums(const clv_affinity *a, const int32_t *labels,
             sum_strip(a, first, members, k, at, end - at < STRIP ? end - at : STRIP, y);
         }
     }
-    const double *own = home_of(a)->diagonal;
+    const double *own = clv_dense_of(a)->diagonal;
     for (int64_t i = spread.first; own && i < spread.last; i++) {
         if (labels[i] >= 0) {
             y[labels[i] * n + i] -= own[i];
@@ -306,22 +280,22 @@ static clv_status dense_group_sums(const clv_affinity *a, const int32_t *labels,
 /* Rows of four objects from column `at` on, `width` of them, into the strip y of sums. */
 static void add_four(const clv_affinity *a, const int64_t *objects, const double *w, int64_t at, int64_t width,
                      double *y) {
-    if (is_f32(a)) {
-        const float *rows[4] = {row32(a, objects[0]) + at, row32(a, objects[1]) + at, row32(a, objects[2]) + at,
-                                row32(a, objects[3]) + at};
+    if (clv_dense_is_f32(a)) {
+        const float *rows[4] = {clv_dense_row32(a, objects[0]) + at, clv_dense_row32(a, objects[1]) + at,
+                                clv_dense_row32(a, objects[2]) + at, clv_dense_row32(a, objects[3]) + at};
         clv_kernels->f32.add_weighted_four(y, w, rows, width);
     } else {
-        const double *rows[4] = {row64(a, objects[0]) + at, row64(a, objects[1]) + at, row64(a, objects[2]) + at,
-                                 row64(a, objects[3]) + at};
+        const double *rows[4] = {clv_dense_row64(a, objects[0]) + at, clv_dense_row64(a, objects[1]) + at,
+                                 clv_dense_row64(a, objects[2]) + at, clv_dense_row64(a, objects[3]) + at};
         clv_kernels->f64.add_weighted_four(y, w, rows, width);
     }
 }
 
 static void add_one(const clv_affinity *a, int64_t object, double w, int64_t at, int64_t width, double *y) {
-    if (is_f32(a)) {
-        clv_kernels->f32.add_weighted(y, w, row32(a, object) + at, width);
+    if (clv_dense_is_f32(a)) {
+        clv_kernels->f32.add_weighted(y, w, clv_dense_row32(a, object) + at, width);
     } else {
-        clv_kernels->f64.add_weighted(y, w, row64(a, object) + at, width);
+        clv_kernels->f64.add_weighted(y, w, clv_dense_row64(a, object) + at, width);
     }
 }
 
@@ -354,7 +328,7 @@ static void combine_strip(const clv_affinity *a, const clv_terms *terms, int64_t
     memset(y, 0, (size_t)width * sizeof *y);
     for (int64_t m = 0; m < terms->count; m += 4) {
         int64_t some = terms->count - m < 4 ? terms->count - m : 4;
-        if (home_of(a)->diagonal) {
+        if (clv_dense_of(a)->diagonal) {
             add_without_own(a, terms->objects + m, terms->weights + m, some, at, width, y);
         } else if (some == 4) {
             add_four(a, terms->objects + m, terms->weights + m, at, width, y);
@@ -402,12 +376,13 @@ static clv_status dense_combine(const clv_affinity *a, const clv_terms *terms, d
 
 /* Rows first .. first + rows - 1, n numbers each, where they lie or in `room`. */
 static const void *whole_rows(const clv_affinity *a, int64_t first, int64_t rows, void *room) {
-    int64_t n = a->info.n, width = home_of(a)->width;
-    const void *from = is_f32(a) ? (const void *)(row32(a, 0) + first) : (const void *)(row64(a, 0) + first);
+    int64_t n = a->info.n, width = clv_dense_of(a)->width;
+    const void *from = clv_dense_is_f32(a) ? (const void *)(clv_dense_row32(a, 0) + first)
+                                           : (const void *)(clv_dense_row64(a, 0) + first);
     if (!is_part(a)) {
-        return is_f32(a) ? (const void *)row32(a, first) : (const void *)row64(a, first);
+        return clv_dense_is_f32(a) ? (const void *)clv_dense_row32(a, first) : (const void *)clv_dense_row64(a, first);
     }
-    if (is_f32(a)) {
+    if (clv_dense_is_f32(a)) {
         TURN(float)
     } else {
         TURN(double)
@@ -417,12 +392,13 @@ static const void *whole_rows(const clv_affinity *a, int64_t first, int64_t rows
 
 /* Room for a block of them for each thread; NULL where none is needed. */
 static char *room_for_rows(const clv_affinity *a, int64_t rows, int threads, clv_kept *kept) {
-    int64_t bytes = rows * a->info.n * (int64_t)clv_scalar_bytes(home_of(a)->scalar);
+    int64_t bytes = rows * a->info.n * (int64_t)clv_scalar_bytes(clv_dense_of(a)->scalar);
     return is_part(a) ? CLV_TAKE(kept, char, threads *bytes) : NULL;
 }
 
 static void *room_of_thread(const clv_affinity *a, int64_t rows, char *room) {
-    return room ? room + omp_get_thread_num() * rows * a->info.n * (int64_t)clv_scalar_bytes(home_of(a)->scalar) : NULL;
+    return room ? room + omp_get_thread_num() * rows * a->info.n * (int64_t)clv_scalar_bytes(clv_dense_of(a)->scalar)
+                : NULL;
 }
 
 /* --- products --- */
@@ -443,13 +419,13 @@ static void apply_rows64(const clv_affinity *a, const double *x, int64_t k, doub
  * to 10^6 multiplications), nor those of single vectors. */
 static bool can_use_columns(const clv_affinity *a, int64_t k, int64_t rows) {
     enum { LARGE_PRODUCT = 1 << 21 };
-    return is_part(a) && !is_f32(a) && k > 1 && k * rows * a->info.n >= LARGE_PRODUCT;
+    return is_part(a) && !clv_dense_is_f32(a) && k > 1 && k * rows * a->info.n >= LARGE_PRODUCT;
 }
 
 static void apply_columns64(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t i0, int64_t rows) {
     int n = (int)a->info.n;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)rows, n, 1, x, n, row64(a, 0) + i0,
-                (int)home_of(a)->width, 0, y + i0, n);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)rows, n, 1, x, n, clv_dense_row64(a, 0) + i0,
+                (int)clv_dense_of(a)->width, 0, y + i0, n);
 }
 
 /* The same for floats: WIDE_ROWS x WIDE_COLS entries at a time become doubles. */
@@ -471,7 +447,7 @@ static void apply_block(const clv_affinity *a, const double *x, int64_t k, doubl
                         void *room) {
     if (can_use_columns(a, k, rows)) {
         apply_columns64(a, x, k, y, i0, rows);
-    } else if (is_f32(a)) {
+    } else if (clv_dense_is_f32(a)) {
         apply_rows32(a, x, k, y, i0, rows, whole_rows(a, i0, rows, room));
     } else {
         apply_rows64(a, x, k, y, i0, rows, whole_rows(a, i0, rows, room));
@@ -479,7 +455,7 @@ static void apply_block(const clv_affinity *a, const double *x, int64_t k, doubl
 }
 
 static clv_status dense_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
-    int64_t n = a->info.n, block = is_f32(a) ? WIDE_ROWS : ROW_BLOCK;
+    int64_t n = a->info.n, block = clv_dense_is_f32(a) ? WIDE_ROWS : ROW_BLOCK;
     atomic_bool stopped = false;
     clv_kept kept = {.ctx = a->ctx};
     char *room = room_for_rows(a, block, threads, &kept);
@@ -494,7 +470,7 @@ static clv_status dense_apply(const clv_affinity *a, const double *x, int64_t k,
         }
     }
     clv_blas_serial_end();
-    const double *own = home_of(a)->diagonal;
+    const double *own = clv_dense_of(a)->diagonal;
     for (int64_t c = 0; own && c < k; c++) {
         for (int64_t i = spread.first; i < spread.last; i++) {
             y[c * n + i] -= own[i] * x[c * n + i];
@@ -505,159 +481,6 @@ static clv_status dense_apply(const clv_affinity *a, const double *x, int64_t k,
     return clv_spread_gather(a, &spread, status, y, k);
 }
 
-/* --- for products that follow their factor (product.c) --- */
-
-/* y += d A[first.., at..], a range of columns. */
-static void add_rows_strip(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k, double *y,
-                           int64_t at, int64_t width) {
-    double wide[CLV_TILE * FOLLOW_COLS];
-    int n = (int)a->info.n, stride = (int)count, cols = (int)width;
-    if (!is_f32(a)) {
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, cols, stride, 1, d, stride, row64(a, first) + at,
-                    (int)home_of(a)->width, 1, y + at, n);
-        return;
-    }
-    for (int64_t r = 0; r < count; r += CLV_TILE) {
-        int64_t some = count - r < CLV_TILE ? count - r : CLV_TILE;
-        for (int64_t i = 0; i < some; i++) {
-            clv_kernels->widen(wide + i * width, row32(a, first + r + i) + at, width);
-        }
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, cols, (int)some, 1, d + r, stride, wide, cols, 1,
-                    y + at, n);
-    }
-}
-
-/* d as floats: whole, or, where most of it is 0, for every SPARSE_ROWS objects the nonzeros of each of its k rows. */
-typedef struct rough_change {
-    int64_t first, count, k;
-    float *all;     /* k x count, or */
-    int32_t *start; /* k + 1 for every SPARSE_ROWS objects: where rows begin in the next two */
-    int32_t *index; /* the object, among its SPARSE_ROWS */
-    float *value;
-} rough_change;
-
-static int64_t count_nonzeros(const double *d, int64_t count) {
-    int64_t found = 0;
-    for (int64_t e = 0; e < count; e++) {
-        found += d[e] != 0;
-    }
-    return found;
-}
-
-static void list_nonzeros(rough_change *change, const double *d) {
-    int32_t found = 0, *start = change->start;
-    for (int64_t r = 0; r < change->count; r += SPARSE_ROWS, start += change->k + 1) {
-        int64_t end = change->count - r < SPARSE_ROWS ? change->count : r + SPARSE_ROWS;
-        for (int64_t c = 0; c < change->k; c++) {
-            start[c] = found;
-            for (int64_t i = r; i < end; i++) {
-                if (d[c * change->count + i] != 0) {
-                    change->index[found] = (int32_t)(i - r);
-                    change->value[found++] = (float)d[c * change->count + i];
-                }
-            }
-        }
-        start[change->k] = found;
-    }
-}
-
-/* What is allocated is freed by the caller, also on failure. */
-static clv_status roughen(const double *d, rough_change *out, clv_kept *kept) {
-    int64_t entries = out->k * out->count, nonzeros = count_nonzeros(d, entries);
-    if (nonzeros > DENSE_CHANGE * (double)entries) {
-        out->all = CLV_TAKE(kept, float, entries);
-        if (kept->status == CLV_OK) {
-            clv_kernels->narrow(out->all, d, entries);
-        }
-        return kept->status;
-    }
-    out->index = CLV_TAKE(kept, int32_t, nonzeros);
-    out->value = CLV_TAKE(kept, float, nonzeros);
-    out->start = CLV_TAKE(kept, int32_t, (out->count + SPARSE_ROWS - 1) / SPARSE_ROWS * (out->k + 1));
-    if (kept->status == CLV_OK) {
-        list_nonzeros(out, d);
-    }
-    return kept->status;
-}
-
-/* The rows of some objects in a range of columns as floats, padded to whole lines by zeros. */
-static void narrow_rows(const clv_affinity *a, int64_t first, int64_t count, int64_t at, int64_t width, int64_t padded,
-                        int64_t pitch, float *out) {
-    for (int64_t r = 0; r < count; r++, out += pitch) {
-        if (is_f32(a)) {
-            memcpy(out, row32(a, first + r) + at, (size_t)width * sizeof *out);
-        } else {
-            clv_kernels->narrow(out, row64(a, first + r) + at, width);
-        }
-        memset(out + width, 0, (size_t)(padded - width) * sizeof *out);
-    }
-}
-
-/* The same in floats, ROUGH_CLUSTERS rows of d at a time. */
-static void add_rows_rough(const clv_affinity *a, const rough_change *d, double *y, int64_t at, int64_t width) {
-    enum { ROUGH_CLUSTERS = 128, LINE = CLV_LINE / sizeof(float) };
-    float narrow[CLV_SHARE * (FOLLOW_COLS + LINE)], sums[ROUGH_CLUSTERS * FOLLOW_COLS];
-    int64_t n = a->info.n, padded = (width + LINE - 1) / LINE * LINE;
-    int64_t pitch = padded | LINE; /* an odd number of lines, so that rows do not share places in the caches */
-    narrow_rows(a, d->first, d->count, at, width, padded, pitch, narrow);
-    for (int64_t c = 0; c < d->k; c += ROUGH_CLUSTERS) {
-        int64_t some = d->k - c < ROUGH_CLUSTERS ? d->k - c : ROUGH_CLUSTERS;
-        if (d->all) {
-            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)some, (int)padded, (int)d->count, 1,
-                        d->all + c * d->count, (int)d->count, narrow, (int)pitch, 0, sums, (int)padded);
-        } else {
-            memset(sums, 0, (size_t)(some * padded) * sizeof *sums);
-            const int32_t *start = d->start + c;
-            for (int64_t r = 0; r < d->count; r += SPARSE_ROWS, start += d->k + 1) {
-                clv_kernels->add_sparse_rows(start, d->index, d->value, some, narrow + r * pitch, pitch, padded, sums);
-            }
-        }
-        for (int64_t e = 0; e < some; e++) {
-            clv_kernels->f32.accumulate(y + (c + e) * n + at, sums + e * padded, width);
-        }
-    }
-}
-
-/* With floats of d: roughly. */
-static clv_status add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d,
-                           const rough_change *rough, int64_t k, double *y, int threads) {
-    int64_t n = a->info.n, begin, end; /* what product.c wants of this rank */
-    const double *own = home_of(a)->diagonal;
-    clv_share_objects(a->ctx, n, CLV_SHARE, &begin, &end);
-#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
-    for (int64_t at = begin; at < end; at += FOLLOW_COLS) {
-        int64_t width = n - at < FOLLOW_COLS ? n - at : FOLLOW_COLS;
-        if (rough) {
-            add_rows_rough(a, rough, y, at, width);
-        } else {
-            add_rows_strip(a, first, count, d, k, y, at, width);
-        }
-    }
-    for (int64_t c = 0; own && c < k; c++) {
-        for (int64_t r = 0; r < count; r++) {
-            y[c * n + first + r] -= own[first + r] * d[c * count + r];
-        }
-    }
-    return CLV_OK;
-}
-
-static clv_status dense_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
-                                 double *y, int threads) {
-    return add_rows(a, first, count, d, NULL, k, y, threads);
-}
-
-static clv_status dense_rough_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
-                                       double *y, int threads) {
-    rough_change rough = {.first = first, .count = count, .k = k};
-    clv_kept kept = {.ctx = a->ctx};
-    clv_status status = roughen(d, &rough, &kept);
-    if (status == CLV_OK) {
-        status = add_rows(a, first, count, d, &rough, k, y, threads);
-    }
-    clv_free_kept(&kept);
-    return status;
-}
-
 static void row_moments(const clv_affinity *a, int64_t i, const void *row, double *sum, double *squares) {
     double wide[WIDE_COLS], own = entry(a, i, i), there = stored(a, i, i);
     int64_t n = a->info.n;
@@ -665,10 +488,10 @@ static void row_moments(const clv_affinity *a, int64_t i, const void *row, doubl
     *squares = own * own - there * there;
     for (int64_t j = 0; j < n; j += WIDE_COLS) {
         int64_t cols = n - j < WIDE_COLS ? n - j : WIDE_COLS;
-        if (is_f32(a)) {
+        if (clv_dense_is_f32(a)) {
             clv_kernels->widen(wide, (const float *)row + j, cols);
         }
-        const double *line = is_f32(a) ? wide : (const double *)row + j;
+        const double *line = clv_dense_is_f32(a) ? wide : (const double *)row + j;
         *sum += clv_sum(line, cols, 1);
         *squares += clv_dot(line, line, cols, 1);
     }
@@ -687,7 +510,7 @@ static clv_status dense_moments(const clv_affinity *a, int threads, double *sum,
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int64_t first = spread.first; first < spread.last; first += WIDE_ROWS) {
         int64_t rows = n - first < WIDE_ROWS ? n - first : WIDE_ROWS,
-                bytes = n * (int64_t)clv_scalar_bytes(home_of(a)->scalar);
+                bytes = n * (int64_t)clv_scalar_bytes(clv_dense_of(a)->scalar);
         const char *lines = whole_rows(a, first, rows, room_of_thread(a, WIDE_ROWS, room));
         for (int64_t r = 0; r < rows; r++) {
             row_moments(a, first + r, lines + r * bytes, sums + first + r, sums + n + first + r);
@@ -712,7 +535,7 @@ clv_status clv_dense_room(clv_affinity *a, clv_scalar scalar) {
 }
 
 static clv_status dense_subset(const clv_affinity *a, const int64_t *objects, int64_t m, clv_affinity **out) {
-    clv_scalar scalar = home_of(a)->scalar;
+    clv_scalar scalar = clv_dense_of(a)->scalar;
     size_t now, most;
     if (is_part(a)) {
         return clv_dense_part_subset(a, objects, m, out);
@@ -742,13 +565,13 @@ static clv_status dense_cost(const clv_affinity *a, clv_affinity_cost *out) {
 }
 
 static clv_status dense_view(const clv_affinity *a, clv_matrix *out) {
-    const clv_dense *home = home_of(a);
+    const clv_dense *home = clv_dense_of(a);
     *out = (clv_matrix){.rows = a->info.n, .cols = a->info.n, .scalar = home->scalar, .values = home->values};
     return is_part(a) ? CLV_EUSAGE : CLV_OK; /* nobody has all of it */
 }
 
 static clv_status dense_part(const clv_affinity *a, clv_matrix *out, int64_t *first) {
-    const clv_dense *home = home_of(a);
+    const clv_dense *home = clv_dense_of(a);
     *out = (clv_matrix){.rows = a->info.n, .cols = home->width, .scalar = home->scalar, .values = home->values};
     *first = home->first;
     return is_part(a) ? CLV_OK : CLV_EUSAGE;
@@ -766,7 +589,7 @@ static void dense_destroy(clv_affinity *a) {
         .name = (name_), .state_size = sizeof(clv_dense), .column = dense_column, .destroy = dense_destroy,            \
         .entry = dense_entry, .apply = dense_apply, .group_sums = dense_group_sums, .move = dense_move,                \
         .move_many = dense_move_many, .move_own = dense_move_own, .combine = dense_combine, .moments = dense_moments,  \
-        .block = dense_block, .add_rows = dense_add_rows, .rough_add_rows = dense_rough_add_rows,                      \
+        .block = dense_block, .add_rows = clv_dense_add_rows, .rough_add_rows = clv_dense_rough_add_rows,              \
         .subset = dense_subset, .cost = dense_cost, .view = dense_view, .part = dense_part,                            \
     }
 const clv_home_functions clv_dense64_home = DENSE_HOME("dense-f64"), clv_dense32_home = DENSE_HOME("dense-f32");

@@ -1,4 +1,4 @@
-/* The dense homes, shared by what they do (dense.c) and how one is made (dense_make.c). */
+/* The dense homes, shared by what they do (dense.c, dense_change.c) and how one is made (dense_make.c). */
 #ifndef CLEAVE_AFFINITY_DENSE_H
 #define CLEAVE_AFFINITY_DENSE_H
 
@@ -12,6 +12,22 @@ typedef struct {
     double *diagonal;     /* stored diagonal to be taken out again, or NULL */
     clv_scalar scalar;
 } clv_dense;
+
+static inline const clv_dense *clv_dense_of(const clv_affinity *a) {
+    return a->state;
+}
+
+static inline bool clv_dense_is_f32(const clv_affinity *a) {
+    return clv_dense_of(a)->scalar == CLV_F32;
+}
+
+static inline const double *clv_dense_row64(const clv_affinity *a, int64_t i) {
+    return (const double *)clv_dense_of(a)->values + (i * clv_dense_of(a)->width - clv_dense_of(a)->first);
+}
+
+static inline const float *clv_dense_row32(const clv_affinity *a, int64_t i) {
+    return (const float *)clv_dense_of(a)->values + (i * clv_dense_of(a)->width - clv_dense_of(a)->first);
+}
 
 static inline void clv_dense_write(void *values, clv_scalar scalar, int64_t at, double value) {
     if (scalar == CLV_F32) {
@@ -28,6 +44,12 @@ static inline clv_affinity_cost clv_dense_cost(int64_t n) {
 
 /* Room for the values, owned. */
 clv_status clv_dense_room(clv_affinity *a, clv_scalar scalar);
+
+/* dense_change.c: home.h says what they do. */
+clv_status clv_dense_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
+                              double *y, int threads);
+clv_status clv_dense_rough_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
+                                    double *y, int threads);
 
 /* dense_make.c: of a home of which ranks hold a part each, some objects, likewise. */
 clv_status clv_dense_part_subset(const clv_affinity *a, const int64_t *objects, int64_t m, clv_affinity **out);

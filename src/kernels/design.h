@@ -1,13 +1,13 @@
 /* Products with the rows of X, numbers of type REAL; included once per type by real.h.
  *
- * X'r reads two rows at a time, one of each half of the list, and asks for the rows a few thousand bytes ahead: one
- * core keeps more lines of memory under way with two streams, the hardware prefetches no farther than its page, and of
- * a list nothing. Two partial sums for each row are enough, as memory is slower than the additions; more would leave
- * more of a row for what comes after them: single vectors, and less than one of them by numbers, each of which waits
- * for the one before. Written with vectors, because a plain loop over floats and doubles is split by the compiler into
- * twice the loads. */
+ * X'r reads two rows at a time, one of each half of the list, and asks for what each of them reads a few lines later:
+ * one core keeps more lines of memory under way with two streams, the hardware prefetches no farther than its page, and
+ * of a list nothing. From 2048 bytes ahead on, a core that reads fast is slower by a third. Two partial sums for each
+ * row are enough, as memory is slower than the additions; more would leave more of a row for what comes after them:
+ * single vectors, and less than one of them by numbers, each of which waits for the one before. Written with vectors,
+ * because a plain loop over floats and doubles is split by the compiler into twice the loads. */
 
-enum { NAME(PARTS) = 2, NAME(AHEAD) = 2048 };
+enum { NAME(PARTS) = 2, NAME(AHEAD) = 768 / sizeof(REAL) };
 
 /* Row j of the list, or the last. */
 INLINE const REAL *NAME(row_at)(const REAL *base, const int64_t *list, int64_t first, int64_t count, int64_t n,
@@ -16,15 +16,23 @@ INLINE const REAL *NAME(row_at)(const REAL *base, const int64_t *list, int64_t f
     return base + (list ? list[row] : first + row) * n;
 }
 
+/* Asks for what follows entry i of a row by AHEAD: of the same row, or of the one after it. */
+INLINE void NAME(ask_ahead)(const REAL *x, const REAL *next, int64_t n, int64_t i, int64_t step) {
+    int64_t at = i + NAME(AHEAD);
+    uintptr_t from =
+        at < n ? (uintptr_t)x + sizeof(REAL) * (size_t)at : (uintptr_t)next + sizeof(REAL) * (size_t)(at - n);
+    for (size_t line = 0; line < sizeof(REAL) * (size_t)step; line += CLV_LINE) {
+        __builtin_prefetch((const void *)(from + line), 0, 2);
+    }
+}
+
 /* x.r of two rows over whole steps of PARTS vectors, and where it ended. */
-INLINE int64_t NAME(dot_steps)(const REAL *const x[2], const REAL *const ahead[2], const double *r, int64_t n,
+INLINE int64_t NAME(dot_steps)(const REAL *const x[2], const REAL *const next[2], const double *r, int64_t n,
                                bool squares, doubles *products, doubles *own) {
     int64_t i = 0, step = NAME(PARTS) * DOUBLES;
     for (; i + step <= n; i += step) {
-        for (int line = 0; line < NAME(PARTS) * DOUBLES * (int)sizeof(REAL); line += CLV_LINE) {
-            __builtin_prefetch((const char *)(ahead[0] + i) + line, 0, 2);
-            __builtin_prefetch((const char *)(ahead[1] + i) + line, 0, 2);
-        }
+        NAME(ask_ahead)(x[0], next[0], n, i, step);
+        NAME(ask_ahead)(x[1], next[1], n, i, step);
         for (int v = 0; v < NAME(PARTS); v++) {
             doubles weight = *(const loose_doubles *)(r + i + v * DOUBLES);
             for (int row = 0; row < 2; row++) {
@@ -58,19 +66,19 @@ INLINE int64_t NAME(dot_rest)(const REAL *const x[2], const double *r, int64_t i
 /* Both, or the products alone; with an odd count the row in the middle is computed twice. */
 INLINE void NAME(dot_all)(const REAL *base, const int64_t *list, int64_t first, int64_t count, int64_t n,
                           const double *r, double *out, double *square) {
-    int64_t half = (count + 1) / 2, lead = 1 + NAME(AHEAD) / (n * (int64_t)sizeof(REAL) + 1);
+    int64_t half = (count + 1) / 2;
     for (int64_t j = 0; j < half; j++) {
         const int64_t at[2] = {j, j + half < count ? j + half : j};
-        const REAL *x[2], *ahead[2];
+        const REAL *x[2], *next[2];
         doubles products[2 * NAME(PARTS)], own[2 * NAME(PARTS)];
         for (int row = 0; row < 2; row++) {
             x[row] = NAME(row_at)(base, list, first, count, n, at[row]);
-            ahead[row] = NAME(row_at)(base, list, first, count, n, at[row] + lead);
+            next[row] = NAME(row_at)(base, list, first, count, n, at[row] + 1);
         }
         for (int v = 0; v < 2 * NAME(PARTS); v++) {
             products[v] = own[v] = (doubles){0};
         }
-        int64_t end = NAME(dot_steps)(x, ahead, r, n, square != NULL, products, own);
+        int64_t end = NAME(dot_steps)(x, next, r, n, square != NULL, products, own);
         end = NAME(dot_rest)(x, r, end, n, square != NULL, products, own);
         for (int row = 0; row < 2; row++) {
             double product = sum_parts(products + row * NAME(PARTS), NAME(PARTS));

@@ -12,8 +12,9 @@
 
 #include <string.h>
 
-enum { STRIP = 1024, SLICE = 256, RUN = 64 };
-enum { GROUPS = 8, MANY = 4096 }; /* of samples, where features are few and samples many */
+enum { STRIP = 1024, SLICE = 256 };
+enum { RUN = 64, RUN_BYTES = 1 << 19 }; /* rows of X that are multiplied in one go, where a row is short more of them */
+enum { GROUPS = 8, MANY = 4096 };       /* of samples, where features are few and samples many */
 
 static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
@@ -70,16 +71,25 @@ static void dot_rows(const clv_matrix *m, const int64_t *list, int64_t first, in
     }
 }
 
+static int64_t rows_of_run(const clv_matrix *m) {
+    int64_t rows = RUN, bytes = m->cols * (m->scalar == CLV_F32 ? 4 : 8);
+    while (rows < 16 * RUN && 2 * rows * bytes <= RUN_BYTES) {
+        rows *= 2;
+    }
+    return rows;
+}
+
 static void features_gradient(const clv_design *x, const double *r, const int64_t *list, int64_t count, double *g,
                               double *squares) {
-    part mine = part_of(x, count * x->samples, (count + RUN - 1) / RUN);
+    int64_t run = rows_of_run(&x->matrix);
+    part mine = part_of(x, count * x->samples, (count + run - 1) / run);
 #pragma omp parallel for num_threads(clv_team(threads_for(x, count * x->samples))) schedule(static)
     for (int64_t b = mine.first; b < mine.last; b++) {
-        int64_t first = b * RUN;
-        dot_rows(&x->matrix, list ? list + first : NULL, first, least(RUN, count - first), r, g + first,
+        int64_t first = b * run;
+        dot_rows(&x->matrix, list ? list + first : NULL, first, least(run, count - first), r, g + first,
                  squares ? squares + first : NULL);
     }
-    gather_parts(x, &mine, count, RUN, g, squares);
+    gather_parts(x, &mine, count, run, g, squares);
 }
 
 /* Rows i..i + 3 of m, or of a list of its rows, on n columns from `first` on: acc += weight x and, unless NULL, squares

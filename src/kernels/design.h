@@ -7,7 +7,7 @@
  * single vectors, and less than one of them by numbers, each of which waits for the one before. Written with vectors,
  * because a plain loop over floats and doubles is split by the compiler into twice the loads. */
 
-enum { NAME(PARTS) = 2, NAME(AHEAD) = 768 / sizeof(REAL) };
+enum { NAME(PARTS) = 2, NAME(AHEAD) = 1024 / sizeof(REAL) };
 
 /* Row j of the list, or the last. */
 INLINE const REAL *NAME(row_at)(const REAL *base, const int64_t *list, int64_t first, int64_t count, int64_t n,

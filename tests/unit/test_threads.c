@@ -124,7 +124,7 @@ static void teams_begin_small(void **state) {
     assert_int_equal(clv_crowd_team(&crowd, 2), 2);
     clv_crowd_look(&crowd, now += 60, 5000, spent, true, 2);
     assert_int_equal(clv_crowd_team(&crowd, 2), 1);
-    clv_crowd_look(&crowd, now += 0.1, 5000, spent, false, 2); /* over at the next look: it was something short */
+    clv_crowd_look(&crowd, now + 0.1, 5000, spent, false, 2); /* over at the next look: it was something short */
     assert_int_equal(clv_crowd_team(&crowd, 2), 2);
     assert_true(clv_cores_taken("1.39 1.31 1.52 3/105 6823\n", 2));
     assert_false(clv_cores_taken("9.39 9.31 9.52 2/105 6823\n", 2));

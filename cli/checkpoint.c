@@ -35,6 +35,7 @@ static int keep(const void *bytes, size_t size, void *user) {
         c->told = true;
         cli_tell("warning: no checkpoint is kept, and the run goes on: %s", clv_message(c->app->ctx));
     }
+    c->kept |= status >= 0;
     return status < 0;
 }
 
@@ -122,8 +123,13 @@ bool cli_checkpoint_is_input(const cli_checkpoint *c) {
 
 void cli_checkpoint_end(const cli_checkpoint *c, const clv_result *result, int quiet) {
     bool cut = result && (result->stop == CLV_TIME_LIMIT || result->stop == CLV_CANCELLED);
-    if (c->path && cut && !c->told && !quiet) {
+    if (!c->path || !cut || c->told || quiet) {
+        return;
+    }
+    if (c->kept) {
         cli_tell("to go on from here: the same command with --resume %s%s", c->path,
                  result->stop == CLV_TIME_LIMIT ? " and a longer --time-limit" : "");
+    } else {
+        cli_tell("no checkpoint was written: the run was ended before there was anything to go on from");
     }
 }

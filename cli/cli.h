@@ -281,6 +281,7 @@ typedef struct cli_checkpoint {
     const char *path, *resume; /* files, or NULL */
     double every;
     const cli_app *app;
+    bool kept; /* one at least */
     bool told; /* that none can be written */
 } cli_checkpoint;
 const clv_option_table *cli_checkpoint_table(void);

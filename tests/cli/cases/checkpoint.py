@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import random
+import re
 import resource
 import signal
 import struct
@@ -159,6 +160,20 @@ def a_start_that_was_cut_short_begins_again():
             if os.path.exists("c.ckpt"):
                 cleave(*command, "-q", "--resume", "c.ckpt", "--json", "again.json")
                 check(result("again.json") == result("whole.json"), f"another result after {share} of the time: {command}")
+
+
+@case
+def a_run_without_a_checkpoint_says_so():
+    data(n=4000)
+    command = ["ncut", "x.npy", "-k", 6, "--affinity", "gaussian", "--checkpoint", "c.ckpt", "--json", "r.json", "--time-limit"]
+    for limit in ("0.001", "0.01", "0.05", "0.5"):
+        if os.path.exists("c.ckpt"):
+            os.remove("c.ckpt")
+        run = cleave(*command, limit, err="")
+        if json.loads(read("r.json"))["stop"] == "time limit":
+            sentence = "to go on from here: .*--resume c.ckpt" if os.path.exists("c.ckpt") else "no checkpoint was written"
+            check(re.search(sentence, run.err), f"not told: {run}")
+        check(limit != "0.001" or not os.path.exists("c.ckpt"), "a checkpoint in a millisecond: this case tries nothing")
 
 
 @case

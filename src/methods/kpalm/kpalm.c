@@ -480,8 +480,8 @@ static clv_status drive(const clv_kpalm_problem *p, clv_result **out) {
 
 clv_status clv_kpalm_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out) {
     clv_kpalm_problem problem = {0};
-    /* A few passes over the points, without which there is no start. */
-    clv_set_patient(ctx, input->points->rows <= MOMENT / (input->points->cols + 1));
+    /* A few passes over the points, without which there is no start: where they take a moment. */
+    clv_set_patient(ctx, input->points->rows <= MOMENT / 4 / (input->points->cols + 1));
     clv_overtime_begin(ctx);
     clv_status status = clv_kpalm_problem_new(ctx, input, options, &problem);
     clv_overtime_end(ctx);

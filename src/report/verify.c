@@ -210,9 +210,11 @@ static bool affinity_agrees(const clv_claim *claim, const clv_affinity_info *fou
 
 /* What may differ: by rounding between two evaluations, in absolute terms or in units of the objective. An evaluation
  * whose numbers keep fewer digits says so by a field "rounding", one whose certificate does by "gap_rounding", and one
- * whose tolerance, a share of another number, does by "tolerance_rounding". */
+ * whose tolerance, a share of another number, does by "tolerance_rounding". A claim may be worse than the data by
+ * "gap_noise": where rounding leaves a certificate no digits, to claim a bad one is not to claim too much. */
 typedef struct allowance {
     double objective, certificate, tolerance;
+    double worse;     /* as the certificate, where the claim is the worse of the two */
     double undecided; /* so near to the tolerance rounding decides whether the certificate holds */
 } allowance;
 
@@ -224,6 +226,7 @@ static allowance allowed(const clv_method *method, const clv_result *found) {
     return (allowance){
         .objective = least + rounding,
         .certificate = RELATIVE * far + gap,
+        .worse = RELATIVE * far + gap + clv_result_real(found, "gap_noise", 0),
         .tolerance = (method->relative ? 10 * RELATIVE * fabs(found->certificate.tolerance) + DBL_EPSILON * unit : 0) +
                      clv_result_real(found, "tolerance_rounding", 0),
         .undecided = UNDECIDED_PER_CLUSTER * fmax((double)found->k, 1) * unit + gap};
@@ -237,11 +240,13 @@ static bool certificate_agrees(const clv_certificate *claimed, const clv_certifi
     if (isnan(claimed->value)) {
         return true; /* a cancelled run claims none */
     }
-    if (!clv_is_within(claimed->value, found->value, most->certificate)) {
+    bool modest = claimed->value > found->value && !claimed->holds;
+    if (!clv_is_within(claimed->value, found->value, modest ? most->worse : most->certificate)) {
         return clv_reject_number(out, found->name, claimed->value, found->value);
     }
-    bool near = fabs(claimed->value - claimed->tolerance) <= most->undecided &&
-                fabs(found->value - found->tolerance) <= most->undecided;
+    double undecided = modest ? fmax(most->undecided, most->worse) : most->undecided;
+    bool near =
+        fabs(claimed->value - claimed->tolerance) <= undecided && fabs(found->value - found->tolerance) <= undecided;
     if (claimed->holds != found->holds && !near) {
         char value[CLV_NUMBER_SIZE];
         clv_print_number(found->value, value);

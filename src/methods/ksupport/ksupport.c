@@ -440,6 +440,7 @@ static clv_status evaluate_all(job *j, const clv_matrix *weights, const double *
     CLV_TRY(clv_result_put_real(found, "rounding", rounding > 0 ? rounding * fmax(1, 1 / total) : 0));
     CLV_TRY(clv_result_put_real(found, "gap_rounding",
                                 digits > 0 ? fmin(digits, fmax(MOST_ROUNDING * total, gaps / 2)) / total : 0));
+    CLV_TRY(clv_result_put_real(found, "gap_noise", digits > 0 ? digits / total : 0));
     CLV_TRY(clv_result_put_integer(found, "certified", j->problem.options.rule == CLV_KSUPPORT_GAP));
     return j->classes_count > 0 ? clv_result_put_reals(found, "classes", j->classes, j->classes_count) : CLV_OK;
 }

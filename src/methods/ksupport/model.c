@@ -401,8 +401,9 @@ static clv_status evaluate(clv_point *point, const clv_list *w, const double *in
     return intercept ? take_intercept(point, *intercept) : CLV_OK;
 }
 
-/* What the last digits of X w, the intercept and the derivatives r of the loss make of the gap: it has X'r, where long
- * columns cancel (an intercept makes r add up to 0), times the length of the weights it is attained at. */
+/* What the last digits of X w, the intercept and the derivatives r of the loss make of the gap: it has the k largest of
+ * X'r, where long columns cancel (an intercept makes r add up to 0), times the length of the weights it is attained at,
+ * or squared. */
 static double rounding_of(const clv_point *point) {
     const clv_ks_problem *p = point->problem;
     double longest = 0, sum = 0, reach = p->radius, curvature = clv_loss_curvature(&p->loss);
@@ -415,7 +416,8 @@ static double rounding_of(const clv_point *point) {
     if (longest > 0 && !(reach > 0)) {
         reach = sqrt(clv_ksupport_dual_square(&point->set, point->gradient, point->kept)) / (2 * p->lambda);
     }
-    return 4 * DBL_EPSILON * reach * longest * sum;
+    double off = 4 * DBL_EPSILON * longest * sum;
+    return reach * off + (p->radius > 0 ? 0 : (double)p->k * off * off / (4 * p->lambda));
 }
 
 clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, const double *intercept, int threads,

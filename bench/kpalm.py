@@ -74,8 +74,8 @@ ROWS = [
     *(Row(name, f"{ITERATIONS} iterations of proximal minimization, k = {K}, n x {columns} floats", sizes, blobs(columns),
           iterate("kpalm"), ("solve",), {"scikit-learn lloyd": sklearn_means}, inertia, tolerance=1e-3, scored="inertia",
           threads=threads, targets={lloyd: 0.5},
-          limit="While an object is in several clusters, no bound rules out its distances, and memberships are projected besides. From the "
-          "same start it takes another way than Lloyd, and after so many iterations may be at a higher inertia.", shared=BUSY)
+          limit="Its answer: from the same start it takes another way than Lloyd, and after so many iterations may be at a higher inertia. Its time: "
+          "while an object is in several clusters, no bound rules out its distances, and memberships are projected besides.", shared=BUSY)
       for name, columns, sizes, threads, lloyd in (("kpalm-palm", 16, (50000, 200000, 800000), 800000, "kpalm-lloyd"),
                                                    ("kpalm-palm-wide", 64, (25000, 100000, 400000), 0, "kpalm-lloyd-wide"))),
 ]

@@ -11,12 +11,16 @@
 #define STREAM_WIDEST
 #endif
 
-enum { STREAM_PARTS = 128, STREAM_BLOCK = 1000 * STREAM_PARTS };
+enum { STREAM_PARTS = 128, STREAM_BLOCK = 1000 * STREAM_PARTS, STREAM_LINE = 16, STREAM_AHEAD = 256 };
 
 STREAM_WIDEST static float stream_block(const float *x, size_t count) {
     float part[STREAM_PARTS] = {0}, total = 0;
     size_t half = count / 2 - count / 2 % STREAM_PARTS; /* two streams: one alone waits for memory more */
     for (size_t i = 0; i < half; i += STREAM_PARTS) {
+        for (size_t line = 0; line < STREAM_PARTS; line += STREAM_LINE) {
+            __builtin_prefetch(x + i + STREAM_AHEAD + line, 0, 2);
+            __builtin_prefetch(x + half + i + STREAM_AHEAD + line, 0, 2);
+        }
 #pragma omp simd
         for (size_t j = 0; j < STREAM_PARTS; j++) {
             part[j] += x[i + j] + x[half + i + j];

@@ -5,6 +5,8 @@
 #include "affinity/home.h"
 #include "affinity/knn.h"
 
+#include "kernels/kernels.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -116,10 +118,7 @@ void clv_scales_free(clv_context *ctx, clv_scales *scales) {
 }
 
 void clv_scales_line(double own, const double *others, double *d2, int64_t n) {
-#pragma omp simd
-    for (int64_t j = 0; j < n; j++) {
-        d2[j] *= own * others[j]; /* this product first: the same bits from either side */
-    }
+    clv_kernels->scale_pairs(d2, n, own, others);
 }
 
 void clv_scales_tile(const double *rows, const double *cols, double *tile) {

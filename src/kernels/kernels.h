@@ -88,6 +88,7 @@ typedef struct clv_kernel_set {
     void (*exponential)(double *d2, int64_t n, double gamma); /* exp(-gamma sqrt(d2)) */
     void (*complement)(double *d2, int64_t n, double top);    /* max(top - sqrt(d2), 0) */
     void (*square_root)(double *d2, int64_t n);
+    void (*scale_pairs)(double *d2, int64_t n, double own, const double *others); /* d2 (own others) */
 
     /* --- distances.h: panels are CLV_TILE objects side by side, feature by feature --- */
     /* out[r * CLV_TILE + c] = squared distance of object r of `left` and c of `right` */

@@ -61,6 +61,7 @@ const clv_kernel_set TABLE(CLV_SET) = {
     .exponential = exponential,
     .complement = complement,
     .square_root = square_root,
+    .scale_pairs = scale_pairs,
     .distance_tile = distance_tile,
     .distance_line = distance_line,
     .distance = distance,

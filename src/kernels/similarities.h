@@ -81,3 +81,11 @@ static void complement(double *d2, int64_t n, double top) {
         d2[i] = left > 0 ? left : 0;
     }
 }
+
+/* The product of the two scales first: the same bits from either side. */
+static void scale_pairs(double *restrict d2, int64_t n, double own, const double *restrict others) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        d2[i] *= own * others[i];
+    }
+}

@@ -5,7 +5,8 @@
     - nobody outside of src/affinity/ includes home.h, names the parts of a home or compares a home with another;
     - every symbol that the library defines begins with clv_;
     - src/ does not print, end the process, touch signals, use the C library's random numbers or depend on the locale;
-    - no layer but base and engine asks a clock (io does for the names of its temporary files).
+    - no layer but base and engine asks a clock (io does for the names of its temporary files);
+    - vector loops are in src/kernels/, which is compiled for every instruction set.
 
 Usage: layers.py --root TREE [--archive libcleave_internal.a] [--nm nm]
 Prints one line per violation; exit status 1 if there is any.
@@ -45,6 +46,7 @@ FORBIDDEN_CALLS = {
 # Who knows the time, and what would tell it to the others: they ask whether to stop, and no more.
 CLOCKED = {"base", "engine", "io"}
 CLOCKS = "clv_seconds clock clock_gettime gettimeofday time times difftime timespec_get getrusage omp_get_wtime ftime"
+VECTORS = re.compile(r"\bomp\s+(?:\w+\s+)*simd\b|\bimmintrin\.h|\barm_neon\.h|\btarget_clones\b|\bvector_size\b")
 # Objects that stand for the terminal: naming one is as good as printing.
 FORBIDDEN_NAMES = {"prints": "stdout stderr"}
 
@@ -181,6 +183,14 @@ def call_rules():
         yield why, re.compile(rf"\b(?:{'|'.join(names.split())})\b")
 
 
+def check_vectors(root):
+    for path in sources(root / "src"):
+        if layer_of(root, path) != "kernels":
+            code = without_comments(path.read_text(encoding="utf-8"))
+            for found in VECTORS.finditer(code):
+                yield path, line_of(code, found.start()), f"has a vector loop, which belongs into src/kernels/: {found.group(0)}"
+
+
 def check_calls(root):
     rules = list(call_rules())
     for path in sources(root / "src"):
@@ -220,6 +230,7 @@ def violations(root, archive, nm):
     yield from check_command(root)
     yield from check_homes(root)
     yield from check_calls(root)
+    yield from check_vectors(root)
     if archive:
         yield from check_symbols(archive, nm)
 

@@ -183,6 +183,17 @@ static void plain_square_root(columns *c, int64_t from, int64_t n) {
     }
 }
 
+static void scale_pairs(const clv_kernel_set *set, columns *c, int64_t from, int64_t n) {
+    set->scale_pairs(c->y + from, n, 0.7, c->x[0] + from);
+}
+
+static void plain_scale_pairs(columns *c, int64_t from, int64_t n) {
+    for (int64_t i = from; i < from + n; i++) {
+        double both = 0.7 * c->x[0][i];
+        c->y[i] *= both;
+    }
+}
+
 static void add_products(const clv_kernel_set *set, columns *c, int64_t from, int64_t n) {
     set->add_products(c->y + from, c->x[0] + from, c->x[1] + from, n);
 }
@@ -326,6 +337,7 @@ static const column_case column_cases[] = {
     {"exponential", exponential, plain_exponential, 0, 2600, false, 0},
     {"complement", complement, plain_complement, 0, 500, false, 0},
     {"square_root", square_root, plain_square_root, 0, 10, false, 0},
+    {"scale_pairs", scale_pairs, plain_scale_pairs, 0, 10, false, 0},
     {"add_products", add_products, plain_add_products, -1, 1, false, 0},
     {"add_squares", add_squares, plain_add_squares, -1, 1, false, 0},
     {"widen", widen, plain_widen, -1, 1, false, 0},

@@ -1,6 +1,8 @@
 /* The design of matrix pursuit: the linear map W -> X W from n x n weights to d x n margins, never written out. */
 #include "methods/pursuit/pursuit.h"
 
+#include "kernels/kernels.h"
+
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
@@ -51,10 +53,7 @@ static void kron_margins(const clv_design *x, const int64_t *index, const double
         for (int64_t e = 0; e < count; e++) {
             const double *from = p->points + index[e] / p->n * p->d + first;
             double *to = z + index[e] % p->n * p->d + first, weight = value[e];
-#pragma omp simd
-            for (int64_t f = 0; f < width; f++) {
-                to[f] += weight * from[f];
-            }
+            clv_kernels->f64.add_weighted(to, weight, from, width);
         }
     }
 }

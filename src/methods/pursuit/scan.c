@@ -9,6 +9,8 @@
  * Cost 2 n^2 d operations in single precision and d for each candidate. */
 #include "methods/pursuit/pursuit.h"
 
+#include "kernels/kernels.h"
+
 #include <cblas.h>
 #include <float.h>
 #include <math.h>
@@ -72,12 +74,7 @@ static double uncertainty(const clv_pursuit_points *p, const double *r, double u
 
 /* Most entries are below the bar: they are passed over a strip at a time. */
 static bool any_above(const float *x, float bar) {
-    int found = 0;
-#pragma omp simd reduction(| : found)
-    for (int e = 0; e < STRIP; e++) {
-        found |= fabsf(x[e]) >= bar;
-    }
-    return found != 0;
+    return clv_kernels->count_above(x, STRIP, bar) > 0;
 }
 
 /* The places of those from `e` on, which begin with `first`, to candidate[at...]; where the next one goes. */

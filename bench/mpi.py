@@ -176,7 +176,7 @@ def grown(cleave, folder, words, n, p, k, seconds, rounds):
 
 def model(work, exchange, ranks, latency, bandwidth, name):
     """T(R) = work of one + shared work / R + meetings x 2 (notes, then results) x latency x log2 R + bytes / bandwidth."""
-    share = min(ranks, CHUNKS) if name.startswith("kpalm") else ranks
+    share = min(ranks, CHUNKS if name.startswith("kpalm") else GROWN * CASES[name][1] // 256)  # processes that have a block
     double = 2 - 1 / ranks if "computed" in name else 1  # tiles between two processes are computed by both
     gathered, meetings = exchange
     return (work[1] + work[0] * double / share + 2 * meetings * latency * np.log2(ranks)

@@ -332,6 +332,12 @@ bool clv_affinity_lives_in(const clv_affinity_info *info, const char *home) {
 
 /* --- making --- */
 
+/* Ranks that have all points each have the same ones: else each would do its share on its own. */
+static clv_status compare_points(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options) {
+    bool whole = options->kind != CLV_AFFINITY_PRECOMPUTED && clv_is_shared(ctx);
+    return whole ? clv_meet(ctx, clv_matrix_fingerprint(points), CLV_OK) : CLV_OK;
+}
+
 clv_status clv_affinity_build(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *given,
                               clv_affinity **out) {
     clv_affinity_options asked, *options = &asked;
@@ -350,6 +356,7 @@ clv_status clv_affinity_build(clv_context *ctx, const clv_matrix *points, const 
     CLV_TRY(plan_home(ctx, points, options, &maker, &plan));
     CLV_TRY(options->kind == CLV_AFFINITY_PRECOMPUTED ? clv_affinity_check(ctx, points, options, threads)
                                                       : clv_points_check(ctx, points));
+    CLV_TRY(compare_points(ctx, points, options));
     clv_affinity_options own = options_of(maker, options);
     clv_context_memory(ctx, &held, &most);
     clv_status status = maker->make(ctx, points, &own, threads, &a);

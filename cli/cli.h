@@ -56,8 +56,9 @@ clv_status cli_put(const cli_app *app, const char *text, size_t size);
 /* Whether all that went to standard output has arrived: a full disk is an error, a closed pipe a silent one. */
 clv_status cli_flush(const cli_app *app);
 int cli_exit_status(clv_status status);
-/* After all is written: CLV_EINTERRUPTED, told unless `quiet`, when a signal has ended the work; else CLV_OK. */
-clv_status cli_end(int quiet);
+/* After all is written: CLV_EINTERRUPTED, told unless `quiet`, when a signal has ended the work, here or in `others`;
+ * else CLV_OK. */
+clv_status cli_end(bool others, int quiet);
 
 /* A line on standard error, "warning: ..." or "FILE: warning: ..." if it is one; an object {"warning": ...} or
  * {"message": ...} once cli_tell_as_json was called, as it is for --progress=json. */

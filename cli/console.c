@@ -134,8 +134,8 @@ int cli_exit_status(clv_status status) {
     return codes[-status];
 }
 
-clv_status cli_end(int quiet) {
-    if (!cli_interrupted()) {
+clv_status cli_end(bool others, int quiet) {
+    if (!others && !cli_interrupted()) {
         return CLV_OK;
     }
     if (!quiet) {

@@ -413,7 +413,7 @@ static clv_status run(cli_job *job) {
     }
     CLI_TRY(cli_job_solve(job));
     CLI_TRY(cli_job_write(job));
-    return cli_end(job->output.quiet);
+    return cli_end(false, job->output.quiet);
 }
 
 /* By several processes: each does all of it but for its share of the work; the first one writes. */
@@ -429,7 +429,9 @@ static clv_status run_together(cli_job *job) {
         return cli_is_first(job->app) ? cli_job_forecast(job) : CLV_OK;
     }
     CLI_TRY(cli_groups_end(job, cli_job_solve(job)));
-    CLI_TRY(cli_meet(job->app, CLV_OK)); /* nothing is written before all have ended well */
+    /* Nothing is written before all have ended well, or by a signal to any of them. */
+    clv_status end = clv_context_meet(job->app->ctx, cli_interrupted() ? CLV_EINTERRUPTED : CLV_OK, NULL);
+    CLI_TRY(end == CLV_EINTERRUPTED ? CLV_OK : cli_library(job->app, end));
     clv_context_work_alone(job->app->ctx, 1);
     clv_ranks_info info = clv_context_ranks(job->app->ctx);
     if (job->output.verbose) {
@@ -439,7 +441,7 @@ static clv_status run_together(cli_job *job) {
     }
     status = info.rank == 0 ? cli_job_write(job) : CLV_OK;
     clv_context_work_alone(job->app->ctx, 0);
-    return status < 0 ? status : cli_end(job->output.quiet);
+    return status < 0 ? status : cli_end(end == CLV_EINTERRUPTED, job->output.quiet);
 }
 
 /* By the first of several alone. */

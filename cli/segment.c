@@ -451,7 +451,7 @@ static clv_status work(void *job) {
     clv_context_set_time_limit(s->app->ctx, 0); /* however late it is */
     CLI_TRY(label_pixels(s));
     CLI_TRY(write(s));
-    return cli_end(s->options.quiet);
+    return cli_end(false, s->options.quiet);
 }
 
 static void close(segment_job *s) {

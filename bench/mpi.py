@@ -174,6 +174,11 @@ def grown(cleave, folder, words, n, p, k, seconds, rounds):
     return GROWN**2 * shared, GROWN * (seconds - shared)
 
 
+def twice_the_work(n, words):
+    """Objects for which two processes have as much to do each as one has with n: passes of kpalm grow by n, sweeps by n^2."""
+    return 2 * n if words[0] == "kpalm" else round(2**0.5 * n / 256) * 256
+
+
 def model(work, exchange, ranks, latency, bandwidth, name):
     """T(R) = work of one + shared work / R + meetings x 2 (notes, then results) x latency x log2 R + bytes / bandwidth."""
     share = min(ranks, CHUNKS if name.startswith("kpalm") else GROWN * CASES[name][1] // 256)  # processes that have a block
@@ -199,8 +204,9 @@ def main():
             else:
                 print_layer(cleave, pathlib.Path(name), asked.layer, max(asked.rounds, 1))
         return
-    print("| iteration of | 1 thread | 2 threads | 2 processes | layer | 4 processes | bytes at 2 | predicted | at 4 | predicted |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| iteration of | 1 thread | 2 threads | 2 processes | layer | 4 processes | 2 processes, twice the work "
+          "| bytes at 2 | predicted | at 4 | predicted |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     rows = {}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -209,8 +215,10 @@ def main():
             hows = ((1, 1), (1, 2), (2, 1), (4, 1))
             one, two, ranks2, ranks4 = (measure(cleave, folder, words, *how, asked.rounds)
                                         if asked.rounds or how[0] > 1 else (float("nan"), 0, 0) for how in hows)
-            print("| %s | %.4f s | %.4f s | %.4f s | %+.0f %% | %.4f s | %.0f | %.0f | %.0f | %.0f |"
-                  % (title, one[0], two[0], ranks2[0], 100 * (ranks2[0] / two[0] - 1), ranks4[0], ranks2[2],
+            write_clusters(folder, twice_the_work(n, words), p, k)
+            weak = measure(cleave, folder, words, 2, 1, asked.rounds)
+            print("| %s | %.4f s | %.4f s | %.4f s | %+.0f %% | %.4f s | %.4f s | %.0f | %.0f | %.0f | %.0f |"
+                  % (title, one[0], two[0], ranks2[0], 100 * (ranks2[0] / two[0] - 1), ranks4[0], weak[0], ranks2[2],
                      predicted(exchange(n, p, k), 2), ranks4[2], predicted(exchange(n, p, k), 4)), flush=True)
             if asked.rounds:
                 rows[title] = (grown(cleave, folder, words, n, p, k, one[0], asked.rounds), exchange(GROWN * n, p, k))

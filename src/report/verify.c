@@ -214,7 +214,7 @@ static bool affinity_agrees(const clv_claim *claim, const clv_affinity_info *fou
  * "gap_noise": where rounding leaves a certificate no digits, to claim a bad one is not to claim too much. */
 typedef struct allowance {
     double objective, certificate, tolerance;
-    double worse;     /* as the certificate, where the claim is the worse of the two */
+    double worse;     /* the certificate by so much more, where the claim is the worse of the two */
     double undecided; /* so near to the tolerance rounding decides whether the certificate holds */
 } allowance;
 
@@ -226,7 +226,7 @@ static allowance allowed(const clv_method *method, const clv_result *found) {
     return (allowance){
         .objective = least + rounding,
         .certificate = RELATIVE * far + gap,
-        .worse = RELATIVE * far + gap + clv_result_real(found, "gap_noise", 0),
+        .worse = clv_result_real(found, "gap_noise", 0),
         .tolerance = (method->relative ? 10 * RELATIVE * fabs(found->certificate.tolerance) + DBL_EPSILON * unit : 0) +
                      clv_result_real(found, "tolerance_rounding", 0),
         .undecided = UNDECIDED_PER_CLUSTER * fmax((double)found->k, 1) * unit + gap};
@@ -240,11 +240,11 @@ static bool certificate_agrees(const clv_certificate *claimed, const clv_certifi
     if (isnan(claimed->value)) {
         return true; /* a cancelled run claims none */
     }
-    bool modest = claimed->value > found->value && !claimed->holds;
-    if (!clv_is_within(claimed->value, found->value, modest ? most->worse : most->certificate)) {
+    double more = claimed->value > found->value && !claimed->holds ? most->worse : 0;
+    if (!clv_is_within(claimed->value, found->value, most->certificate + more)) {
         return clv_reject_number(out, found->name, claimed->value, found->value);
     }
-    double undecided = modest ? fmax(most->undecided, most->worse) : most->undecided;
+    double undecided = most->undecided + more;
     bool near =
         fabs(claimed->value - claimed->tolerance) <= undecided && fabs(found->value - found->tolerance) <= undecided;
     if (claimed->holds != found->holds && !near) {

@@ -45,7 +45,7 @@ static void similarity_line(const clv_affinity *a, int64_t i, int64_t b, double 
     const double *inverse = home_of(a)->scales.inverse;
     clv_distance_line(&home_of(a)->panels, i, b, line);
     if (inverse) {
-        clv_scales_line(inverse[i], inverse + b * CLV_TILE, line, CLV_TILE);
+        clv_kernels->scale_pairs(line, CLV_TILE, inverse[i], inverse + b * CLV_TILE);
     }
     to_similarity(a, line, CLV_TILE);
     if (i / CLV_TILE == b && a->zero_diagonal) {
@@ -356,8 +356,8 @@ static void add_tiles(const panel_work *work, int64_t b, double *sums) {
         const double *weights = work->terms->weights + c * CLV_TILE;
         clv_distance_cross_tile(&work->chosen, c, &home->panels, b, tile);
         for (int64_t r = 0; r < CLV_TILE && home->scales.inverse; r++) {
-            clv_scales_line(home->scales.inverse[objects[r]], home->scales.inverse + b * CLV_TILE, tile + r * CLV_TILE,
-                            CLV_TILE);
+            clv_kernels->scale_pairs(tile + r * CLV_TILE, CLV_TILE, home->scales.inverse[objects[r]],
+                                     home->scales.inverse + b * CLV_TILE);
         }
         clv_to_similarity(work->a->info.kind, home->gamma, home->top, tile, CLV_TILE * CLV_TILE);
         for (int64_t r = 0; r < CLV_TILE && work->a->zero_diagonal; r++) {

@@ -57,8 +57,7 @@ clv_status clv_scales_new(clv_context *ctx, const clv_panels *panels, const clv_
 clv_status clv_scales_fresh(clv_context *ctx, const clv_panels *fresh, const clv_panels *old, const clv_scales *scales,
                             int64_t q, int threads, double **out);
 void clv_scales_free(clv_context *ctx, clv_scales *scales);
-/* Squared distances, to objects from one with this inverse scale or in a tile, in units of the scales. */
-void clv_scales_line(double own, const double *others, double *d2, int64_t n);
+/* Squared distances of a tile in units of the scales. */
 void clv_scales_tile(const double *rows, const double *cols, double *tile);
 /* The most that is held while they are found. */
 int64_t clv_scales_peak(int64_t n, int64_t features, const clv_affinity_options *options);

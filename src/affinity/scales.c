@@ -117,13 +117,9 @@ void clv_scales_free(clv_context *ctx, clv_scales *scales) {
     *scales = (clv_scales){0};
 }
 
-void clv_scales_line(double own, const double *others, double *d2, int64_t n) {
-    clv_kernels->scale_pairs(d2, n, own, others);
-}
-
 void clv_scales_tile(const double *rows, const double *cols, double *tile) {
     for (int64_t r = 0; r < CLV_TILE; r++) {
-        clv_scales_line(rows[r], cols, tile + r * CLV_TILE, CLV_TILE);
+        clv_kernels->scale_pairs(tile + r * CLV_TILE, CLV_TILE, rows[r], cols);
     }
 }
 

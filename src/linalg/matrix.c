@@ -215,7 +215,7 @@ int64_t clv_data_rows_read(const clv_data *data) {
 
 clv_status clv_data_keep_rows(clv_data *data, const clv_data *of, const int64_t *order) {
     int64_t rows = of->matrix.rows;
-    size_t stride = (size_t)data->matrix.cols * (data->matrix.scalar == CLV_F32 ? sizeof(float) : sizeof(double));
+    size_t stride = (size_t)data->matrix.cols * clv_scalar_bytes(data->matrix.scalar);
     if (clv_is_sparse(&data->matrix) || data->matrix.values != data->values ||
         data->matrix.rows != clv_data_rows_read(of)) {
         return clv_fail(data->ctx, CLV_EUSAGE, "%s: rows can be kept of a dense matrix with the %lld rows of %s alone",

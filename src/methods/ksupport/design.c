@@ -72,7 +72,7 @@ static void dot_rows(const clv_matrix *m, const int64_t *list, int64_t first, in
 }
 
 static int64_t rows_of_run(const clv_matrix *m) {
-    int64_t rows = RUN, bytes = m->cols * (m->scalar == CLV_F32 ? 4 : 8);
+    int64_t rows = RUN, bytes = m->cols * (int64_t)clv_scalar_bytes(m->scalar);
     while (rows < 16 * RUN && 2 * rows * bytes <= RUN_BYTES) {
         rows *= 2;
     }
@@ -156,7 +156,7 @@ static clv_status new_gathered(const clv_design *x, int64_t count, clv_design *o
 }
 
 static clv_status features_gather(const clv_design *x, const int64_t *list, int64_t count, clv_design *out) {
-    size_t width = x->matrix.scalar == CLV_F32 ? sizeof(float) : sizeof(double), row = (size_t)x->samples * width;
+    size_t row = (size_t)x->samples * clv_scalar_bytes(x->matrix.scalar);
     CLV_TRY(new_gathered(x, count, out));
 #pragma omp parallel for num_threads(clv_team(threads_for(x, count * x->samples))) schedule(static)
     for (int64_t j = 0; j < count; j++) {

@@ -1360,10 +1360,10 @@ typedef enum clv_kpalm_place {
 typedef struct clv_kpalm_options {
     clv_control control;
     int64_t k;
-    int solver;             /* clv_kpalm_solver */
-    int norm;               /* clv_kpalm_norm; AUTO: Euclidean for weiszfeld, else squared */
-    const char *start;      /* "random", "kmeans++", "greedy++", "d1++"; "auto": greedy++, for the Euclidean norm d1++.
-                               input.start: centers, k x p */
+    int solver;        /* clv_kpalm_solver */
+    int norm;          /* clv_kpalm_norm; AUTO: Euclidean for weiszfeld, else squared */
+    const char *start; /* "random", "kmeans++", "greedy++", "d1++", "kmeans-parallel" (k-means||); "auto": greedy++,
+                          for the Euclidean norm d1++. input.start: centers, k x p */
     int initial_membership; /* clv_kpalm_membership: w(0) of kpalm */
     int schedule;           /* clv_kpalm_schedule of alpha */
     double alpha;   /* alpha(0) in units of alpha_unit; NaN: 3 (3 / k)^(1/2) for effective, 3 for variance, else 1 */

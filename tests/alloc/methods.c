@@ -298,7 +298,7 @@ clv_status center(clv_context *ctx, holder *made, const scenario *self, int64_t 
         even[i] = 1.0 / K;
     }
     const clv_matrix same = {.rows = K, .cols = input.points->cols, .values = zeros};
-    for (int way = 0; way < 5; way++) {
+    for (int way = 0; way < 6; way++) {
         input.start = (way == 1 || way == 2) && same.cols <= MOST_COLUMNS ? &same : NULL;
         clv_kpalm_options options;
         input.start_membership = way == 3 && membership.rows <= 64 ? &membership : NULL;
@@ -308,10 +308,11 @@ clv_status center(clv_context *ctx, holder *made, const scenario *self, int64_t 
         options.norm = way == 3 ? CLV_KPALM_EUCLIDEAN : CLV_KPALM_NORM_AUTO;
         options.empty = CLV_KPALM_RESEED;
         options.object_alpha = way == 4 ? "distance" : "same";
+        options.start = way == 5 ? "kmeans-parallel" : "auto";
         options.control.threads = threads;
         options.control.restarts = 2;
         options.control.keep_trace = 1;
-        options.control.max_iter = way == 4 ? 2 : 50;
+        options.control.max_iter = way >= 4 ? 2 : 50;
         free_results(made);
         CLV_TRY(clv_kpalm(ctx, &input, &options, &made->result));
         CLV_TRY(clv_kpalm_evaluate(ctx, &input, &options, made->result, &made->found));

@@ -438,7 +438,7 @@ static clv_result *solve(clv_context *ctx, const clv_matrix *points, const clv_k
 static void starts_follow_the_weights(void **unused) {
     (void)unused;
     enum { N = 60 };
-    static const char *const starts[] = {"random", "kmeans++", "greedy++", "d1++"};
+    static const char *const starts[] = {"random", "kmeans++", "greedy++", "d1++", CLV_KMEANS_PARALLEL};
     clv_context *ctx = new_context();
     data *d = make(N, 2, DOUBLES, 31);
     double weights[N];
@@ -906,14 +906,14 @@ static int stop_soon(void *user) {
 /* Wherever a run is interrupted, starts included, there are labels, and the objective is theirs. */
 static void an_interruption_keeps_an_answer(void **unused) {
     (void)unused;
-    static const char *const starts[] = {"random", "greedy++", "kmeans++"};
+    static const char *const starts[] = {"random", "greedy++", "kmeans++", CLV_KMEANS_PARALLEL};
     clv_context *ctx = new_context();
     data *d = make(1000, 4, DOUBLES, 40);
-    for (int turn = 0; turn < 3 * 3 * 12; turn++) {
-        int polls = turn / 9 < 6 ? turn / 9 : (turn / 9 - 5) * 14;
+    for (int turn = 0; turn < 4 * 3 * 12; turn++) {
+        int polls = turn / 12 < 6 ? turn / 12 : (turn / 12 - 5) * 14;
         clv_kpalm_options options = options_for(8);
-        options.start = starts[turn % 3];
-        options.solver = turn / 3 % 3;
+        options.start = starts[turn % 4];
+        options.solver = turn / 4 % 3;
         clv_result *result = NULL, *found = NULL;
         clv_input input = {.points = &d->matrix};
         clv_context_set_interrupt(ctx, stop_soon, &polls);
@@ -993,10 +993,11 @@ static void hasty_starts_are_distinct(void **unused) {
     (void)unused;
     clv_context *ctx = new_context();
     data *d = make(200, 3, DOUBLES, 7);
-    for (int polls = 0; polls < 8; polls++) {
-        int left = polls;
+    for (int polls = 0; polls < 40; polls++) {
+        int left = polls / 2;
         clv_kpalm_options options = options_for(150);
         clv_result *result = NULL;
+        options.start = polls % 2 ? CLV_KMEANS_PARALLEL : "auto";
         options.solver = CLV_KPALM_LLOYD;
         clv_context_set_interrupt(ctx, stop_soon, &left);
         assert_int_equal(clv_kpalm(ctx, &(clv_input){.points = &d->matrix}, &options, &result), CLV_OK);
@@ -1014,7 +1015,7 @@ static void hasty_starts_are_distinct(void **unused) {
 
 /* What a run holds at most, in the ways that lists of weights become long or do not. */
 static void memory_is_an_upper_bound(void **unused) {
-    enum { AS_USUAL, LARGE_ALPHA, CONSTANT, BY_DISTANCE, EUCLIDEAN, LLOYD, WAYS };
+    enum { AS_USUAL, LARGE_ALPHA, CONSTANT, BY_DISTANCE, EUCLIDEAN, LLOYD, PARALLEL, WAYS };
     (void)unused;
     for (int run = 0; run < KINDS * WAYS; run++) {
         int way = run / KINDS;
@@ -1027,7 +1028,8 @@ static void memory_is_an_upper_bound(void **unused) {
         options.schedule = way == CONSTANT ? CLV_KPALM_CONSTANT : CLV_KPALM_GEOMETRIC;
         options.object_alpha = way == BY_DISTANCE ? "distance" : "same";
         options.norm = way == EUCLIDEAN ? CLV_KPALM_EUCLIDEAN : CLV_KPALM_SQUARED;
-        options.solver = way == LLOYD ? CLV_KPALM_LLOYD : CLV_KPALM_KPALM;
+        options.solver = way == LLOYD || way == PARALLEL ? CLV_KPALM_LLOYD : CLV_KPALM_KPALM;
+        options.start = way == PARALLEL ? CLV_KMEANS_PARALLEL : "auto";
         options.control.threads = 1 + run % 2;
         options.control.max_iter = 10;
         clv_result_free(solve(ctx, &d->matrix, &options));

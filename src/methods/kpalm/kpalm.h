@@ -3,6 +3,7 @@
  *   kpalm.c      options, a restart as the driver sees it, the public functions
  *   problem.c    what all restarts share: mean, spread, diameter, alpha, epsilon; the checks
  *   starts.c     random, k-means++, greedy k-means++, D^1, given centers; new ones for empty clusters
+ *   oversample.c k-means||
  *   iteration.c  the problem and the two formulas of an iteration: (2.1) cluster assignment, (2.2) center update
  *     assign.c     (2.1) for all objects, block by block: bounds for those that are in one cluster
  *     soft.c       (2.1) for objects that belong to several clusters
@@ -99,6 +100,10 @@ bool clv_kpalm_alpha_at_floor(const clv_kpalm_problem *p, int64_t t);
 void clv_kpalm_chunk(const clv_kpalm_problem *p, int64_t c, int64_t *from, int64_t *to);
 static inline double clv_kpalm_sample(const clv_kpalm_problem *p, int64_t i) {
     return p->sample ? p->sample[i] : 1;
+}
+/* |a_i - mean|^2 in units. */
+static inline double clv_square_from_mean(const clv_kpalm_problem *p, int64_t i) {
+    return p->norms[i] / p->frame.unit / p->frame.unit;
 }
 /* CLV_EINTERRUPTED when the computation is to stop. */
 clv_status clv_kpalm_poll(const clv_kpalm_problem *p);
@@ -308,6 +313,8 @@ clv_status clv_kpalm_meet(const clv_kpalm_problem *p, clv_status status);
 /* An item of `size` bytes for every chunk; for every object. */
 clv_status clv_kpalm_gather_chunks(const clv_kpalm_problem *p, clv_status status, void *items, size_t size);
 clv_status clv_kpalm_gather_objects(const clv_kpalm_problem *p, void *items, size_t size);
+/* A list of lengths[c] items for every chunk c, one after the other. */
+clv_status clv_kpalm_gather_lists(const clv_kpalm_problem *p, const int64_t *lengths, void *items, size_t size);
 /* Work that goes through all objects in their order: rank by rank, each on its rows, from what the one before it has
  * passed on. */
 typedef clv_status (*clv_kpalm_turn)(void *user, int64_t from, int64_t to);
@@ -411,9 +418,43 @@ clv_status clv_kpalm_exchange(clv_kpalm_state *s, int64_t *moved);
 /* Bytes of what chooses centers. */
 size_t clv_seeding_bytes(const clv_kpalm_problem *p);
 clv_status clv_kpalm_seed(clv_kpalm_state *s, clv_rng *rng);
+/* An object with probability proportional to its sample weight. */
+int64_t clv_kpalm_draw_object(const clv_kpalm_problem *p, clv_rng *rng);
+/* s->upper: squared distances, in units, to no center yet. */
+clv_status clv_kpalm_forget_centers(clv_kpalm_state *s);
+/* Centers from l on, by k-means++: `parts` has the sum of the distances of each chunk, `taken` the objects that are
+ * centers. With a stop, by weight alone. */
+clv_status clv_kpalm_seed_rest(clv_kpalm_state *s, clv_rng *rng, const double *parts, bool *taken, int64_t l,
+                               clv_status stop);
 /* Give every center without mass an object of another cluster; `gain` is by how much sigma (squared distances) falls.
  */
 clv_status clv_kpalm_refill(clv_kpalm_state *s, double *gain);
+
+/* --- oversample.c --- */
+
+#define CLV_KMEANS_PARALLEL "kmeans-parallel" /* the value of options.start */
+enum { CLV_ROUNDS = 5, CLV_OVERSAMPLING = 2 };
+
+/* Objects that were drawn, of all ranks: the first, then round by round in their order. */
+typedef struct clv_candidates {
+    clv_context *ctx;
+    int64_t count, room;
+    int64_t ends[CLV_ROUNDS]; /* how many there were after each round */
+    int64_t *object;          /* count */
+    double *rows;             /* count x p */
+    double *mass;             /* count: the sample weights of the objects nearest to each */
+    double *phi;              /* chunks: the distances that are left, by sample weight */
+    int64_t *drawn;           /* chunks: work */
+    bool *mark;               /* n: work */
+} clv_candidates;
+
+clv_status clv_candidates_new(const clv_kpalm_problem *p, clv_candidates *out);
+void clv_candidates_free(clv_candidates *c); /* also after a failure */
+size_t clv_candidates_bytes(const clv_kpalm_problem *p);
+/* The first of them by clv_kpalm_draw_object. In a round the next number of rng is the seed of streams, and object i is
+ * drawn where the first uniform number of stream i is below CLV_OVERSAMPLING k times its part of phi. */
+clv_status clv_kpalm_oversample(clv_kpalm_state *s, clv_rng *rng, clv_candidates *c);
+clv_status clv_kpalm_seed_parallel(clv_kpalm_state *s, clv_rng *rng);
 
 /* --- evaluate.c --- */
 

@@ -86,6 +86,27 @@ clv_status clv_kpalm_gather_objects(const clv_kpalm_problem *p, void *items, siz
     return status;
 }
 
+clv_status clv_kpalm_gather_lists(const clv_kpalm_problem *p, const int64_t *lengths, void *items, size_t size) {
+    int ranks = p->shared ? clv_rank_count(p->ctx) : 0;
+    int64_t *counts = ranks > 0 ? CLV_NEW0(p->ctx, int64_t, 2 * ranks) : NULL, at = 0;
+    if (ranks == 0) {
+        return CLV_OK;
+    }
+    for (int q = 0; counts && q < ranks; q++) {
+        int64_t first, last;
+        clv_share_of(p->ctx, q, p->chunks, &first, &last);
+        counts[ranks + q] = at;
+        for (; first < last; first++) {
+            counts[q] += lengths[first] * (int64_t)size;
+        }
+        at += counts[q];
+    }
+    clv_status status =
+        counts ? clv_gather_bytes(p->ctx, CLV_OK, items, counts, counts + ranks) : clv_meet(p->ctx, 0, CLV_ENOMEM);
+    clv_free(p->ctx, counts);
+    return status;
+}
+
 clv_status clv_kpalm_in_turn(const clv_kpalm_problem *p, clv_kpalm_turn turn, void *user, void *passed, int64_t bytes) {
     int64_t from, to;
     clv_kpalm_own_rows(p, &from, &to);

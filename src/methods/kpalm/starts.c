@@ -5,11 +5,12 @@
  *            center so far (Arthur and Vassilvitskii 2007)
  * greedy++   the same, the best of 2 + log k draws each time
  * d1++       kmeans++ with the distance itself: outliers weigh less
+ * kmeans-parallel   k-means||, many at once (oversample.c)
  *
  * All of the data take part; sample weights multiply the probabilities. When half of a time limit is over, or the run
  * is interrupted, the centers that are still missing are other objects, drawn by weight alone: a start is always there.
- * Cost: two passes over the points per center. The distances to the nearest center so far are kept in s->upper, those
- * to the mean in s->lower (squared, in units).
+ * Cost: two passes over the points per center. The distances to the nearest center so far are kept in s->upper
+ * (squared, in units).
  *
  * A cluster without objects gets one drawn in the same way, the best of up to REFILL_DRAWS. The object farthest from
  * its center, which other programs take, may be one that lies far from all, and then holds a center for itself. */
@@ -61,18 +62,19 @@ static clv_status visit_tiles(seeding *g, tile_visit visit) {
     return clv_worked(p->ctx, p->n * p->p) ? clv_stop_failure(p->ctx, "choosing centers to start from") : CLV_OK;
 }
 
-/* Squared distance of row r of a tile to candidate c; nothing where it is rounding. */
-static double square_of(const seeding *g, const clv_worker *w, int64_t r, int64_t c) {
-    double square = clv_weight_get(&g->panel, w->keys, r * g->panel.width + c) + (double)g->s->lower[w->rows[r]];
+/* Squared distance of row r of a tile, which lies so far from the mean, to candidate c; nothing where it is rounding.
+ */
+static double square_of(const seeding *g, const clv_worker *w, int64_t r, double from_mean, int64_t c) {
+    double square = clv_weight_get(&g->panel, w->keys, r * g->panel.width + c) + from_mean;
     return square > 4 * g->panel.error ? square : 0;
 }
 
 /* What would be left if candidate c became a center. */
 static void try_candidates(seeding *g, int64_t chunk, const clv_worker *w, int64_t count) {
     for (int64_t r = 0; r < count; r++) {
-        double near = (double)g->s->upper[w->rows[r]];
+        double near = (double)g->s->upper[w->rows[r]], from_mean = clv_square_from_mean(g->s->problem, w->rows[r]);
         for (int c = 0; c < g->draws; c++) {
-            g->sums[chunk * MOST_DRAWS + c] += part_of(g, fmin(near, square_of(g, w, r, c)), w->rows[r]);
+            g->sums[chunk * MOST_DRAWS + c] += part_of(g, fmin(near, square_of(g, w, r, from_mean, c)), w->rows[r]);
         }
     }
 }
@@ -81,7 +83,7 @@ static void try_candidates(seeding *g, int64_t chunk, const clv_worker *w, int64
 static void come_nearer(seeding *g, int64_t chunk, const clv_worker *w, int64_t count) {
     for (int64_t r = 0; r < count; r++) {
         int64_t i = w->rows[r];
-        double near = fmin((double)g->s->upper[i], square_of(g, w, r, 0));
+        double near = fmin((double)g->s->upper[i], square_of(g, w, r, clv_square_from_mean(g->s->problem, i), 0));
         g->s->upper[i] = (float)near;
         g->sums[chunk * MOST_DRAWS] += part_of(g, (double)g->s->upper[i], i);
     }
@@ -109,8 +111,7 @@ static double total_of(const seeding *g, int c) {
 
 /* --- draws --- */
 
-/* An object with probability proportional to its sample weight. */
-static int64_t draw_by_weight(const clv_kpalm_problem *p, clv_rng *rng) {
+int64_t clv_kpalm_draw_object(const clv_kpalm_problem *p, clv_rng *rng) {
     return p->sample ? clv_draw(p->sample, p->n, p->mass, rng) : clv_rng_below(rng, p->n);
 }
 
@@ -134,7 +135,7 @@ static clv_status draw(const seeding *g, clv_rng *rng, int64_t *out) {
     double left = clv_rng_uniform(rng) * total_of(g, 0);
     int64_t chunk = 0, first, last;
     if (!(total_of(g, 0) > 0)) {
-        *out = draw_by_weight(p, rng);
+        *out = clv_kpalm_draw_object(p, rng);
         return CLV_OK;
     }
     for (; chunk + 1 < p->chunks && !(left < g->sums[chunk * MOST_DRAWS]); chunk++) {
@@ -144,7 +145,7 @@ static clv_status draw(const seeding *g, clv_rng *rng, int64_t *out) {
     CLV_TRY(g->there ? clv_kpalm_card_near(g->s, chunk) : CLV_OK);
     *out = chunk >= first && chunk < last ? draw_in_chunk(g, chunk, left) : -1;
     CLV_TRY(clv_kpalm_broadcast(p, out, sizeof *out, clv_kpalm_owner(p, chunk)));
-    *out = *out >= 0 ? *out : draw_by_weight(p, rng);
+    *out = *out >= 0 ? *out : clv_kpalm_draw_object(p, rng);
     return CLV_OK;
 }
 
@@ -179,9 +180,9 @@ static clv_status choose(seeding *g, clv_rng *rng, int64_t *out) {
 
 /* An object by weight alone, none that is a center already if some tries find one. */
 static int64_t draw_another(const clv_kpalm_problem *p, const bool *taken, clv_rng *rng) {
-    int64_t object = draw_by_weight(p, rng);
+    int64_t object = clv_kpalm_draw_object(p, rng);
     for (int tries = 0; taken[object] && tries < MOST_TRIES; tries++) {
-        object = draw_by_weight(p, rng);
+        object = clv_kpalm_draw_object(p, rng);
     }
     return object;
 }
@@ -193,7 +194,7 @@ static clv_status follow(seeding *g, clv_rng *rng, int64_t *next) {
     return choose(g, rng, next);
 }
 
-static clv_status measure_norms(clv_kpalm_state *s) {
+clv_status clv_kpalm_forget_centers(clv_kpalm_state *s) {
     enum { ROWS_A_POLL = 1 << 14 };
     const clv_kpalm_problem *p = s->problem;
     atomic_bool stopped = false;
@@ -203,10 +204,7 @@ static clv_status measure_norms(clv_kpalm_state *s) {
 #pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static)
     for (int64_t from = first; from < last; from += ROWS_A_POLL) {
         int64_t to = last - from < ROWS_A_POLL ? last : from + ROWS_A_POLL;
-        for (int64_t i = from; i < to && (i > from || clv_goes_on(p->ctx, &stopped, (to - from) * p->p)); i++) {
-            double norm;
-            clv_tile_norms(&p->frame, &i, 1, &norm);
-            s->lower[i] = (float)norm;
+        for (int64_t i = from; i < to && (i > from || clv_goes_on(p->ctx, &stopped, to - from)); i++) {
             s->upper[i] = 1e30f;
         }
     }
@@ -215,12 +213,11 @@ static clv_status measure_norms(clv_kpalm_state *s) {
     return clv_kpalm_meet(p, status);
 }
 
-static clv_status draw_centers(seeding *g, clv_rng *rng, bool *taken) {
+/* `object` becomes center l, and others those after it; `status` is a stop where they are not to be chosen. */
+static clv_status draw_centers(seeding *g, clv_rng *rng, bool *taken, int64_t l, int64_t object, clv_status status) {
     clv_kpalm_state *s = g->s;
     const clv_kpalm_problem *p = s->problem;
-    int64_t object = draw_by_weight(p, rng);
-    clv_status status = clv_share_is_over(p->ctx, 0.5) ? CLV_ETIME : measure_norms(s);
-    for (int64_t l = 0; l < p->k && (status == CLV_OK || clv_is_stop(status)); l++) {
+    for (; l < p->k && (status == CLV_OK || clv_is_stop(status)); l++) {
         CLV_TRY(clv_kpalm_rows(p, &object, 1, s->centers + l * p->p));
         taken[object] = true;
         if (status == CLV_OK && clv_share_is_over(p->ctx, 0.5)) {
@@ -252,7 +249,9 @@ static clv_status new_seeding(clv_kpalm_state *s, int draws, bool linear, seedin
 
 size_t clv_seeding_bytes(const clv_kpalm_problem *p) {
     size_t draws = MOST_DRAWS * (size_t)(p->p + p->chunks) * sizeof(double);
-    return (size_t)p->n * sizeof(bool) + draws + clv_panel_bytes(p->points, MOST_DRAWS);
+    bool parallel = p->options.start && strcmp(p->options.start, CLV_KMEANS_PARALLEL) == 0;
+    size_t candidates = parallel ? clv_candidates_bytes(p) : 0;
+    return (size_t)p->n * sizeof(bool) + draws + clv_panel_bytes(p->points, MOST_DRAWS) + candidates;
 }
 
 static clv_status seed_plusplus(clv_kpalm_state *s, clv_rng *rng, bool greedy, bool linear) {
@@ -263,10 +262,32 @@ static clv_status seed_plusplus(clv_kpalm_state *s, clv_rng *rng, bool greedy, b
     bool *taken = CLV_NEW0(p->ctx, bool, p->n);
     status = taken ? status : CLV_ENOMEM;
     if (status == CLV_OK) {
+        int64_t object = clv_kpalm_draw_object(p, rng);
         g.there = p->card != NULL;
-        status = draw_centers(&g, rng, taken);
+        status = clv_share_is_over(p->ctx, 0.5) ? CLV_ETIME : clv_kpalm_forget_centers(s);
+        status = draw_centers(&g, rng, taken, 0, object, status);
     }
     clv_free(p->ctx, taken);
+    free_seeding(&g);
+    return status;
+}
+
+clv_status clv_kpalm_seed_rest(clv_kpalm_state *s, clv_rng *rng, const double *parts, bool *taken, int64_t l,
+                               clv_status stop) {
+    const clv_kpalm_problem *p = s->problem;
+    int64_t object = 0;
+    seeding g;
+    clv_status status = new_seeding(s, 1, p->euclidean, &g);
+    for (int64_t c = 0; c < p->chunks && status == CLV_OK; c++) {
+        g.sums[c * MOST_DRAWS] = parts[c];
+    }
+    if (status == CLV_OK && stop == CLV_OK) {
+        status = draw(&g, rng, &object);
+    }
+    if (status == CLV_OK) {
+        object = stop == CLV_OK ? object : draw_another(p, taken, rng);
+        status = draw_centers(&g, rng, taken, l, object, stop);
+    }
     free_seeding(&g);
     return status;
 }
@@ -322,6 +343,9 @@ clv_status clv_kpalm_seed(clv_kpalm_state *s, clv_rng *rng) {
     if (strcmp(start, "random") == 0) {
         return seed_random(s, rng);
     }
+    if (strcmp(start, CLV_KMEANS_PARALLEL) == 0) {
+        return clv_kpalm_seed_parallel(s, rng);
+    }
     return seed_plusplus(s, rng, strcmp(start, "greedy++") == 0, strcmp(start, "d1++") == 0);
 }
 
@@ -343,12 +367,10 @@ static clv_status measure_costs(seeding *g, const int64_t *members) {
         clv_kpalm_chunk(p, c, &from, &to);
         for (int64_t i = from; i < to; i++) {
             int32_t l = s->labels[i];
-            double norm, square = 0;
+            double square = 0;
             if (l >= 0 && members[l] > 1) {
                 square = clv_row_distance(p->points, i, s->centers + l * p->p, s->square[l]) / unit2;
             }
-            clv_tile_norms(&p->frame, &i, 1, &norm);
-            s->lower[i] = (float)norm;
             s->upper[i] = square > least ? (float)square : 0;
             sum += part_of(g, (double)s->upper[i], i);
         }

@@ -35,7 +35,7 @@ def solvers_and_norms():
     for extra in ([], ["--solver", "lloyd"], ["--solver", "weiszfeld"], ["--norm", "euclidean"],
                   ["--alpha-schedule", "constant"], ["--alpha-schedule", "harmonic"], ["--alpha-unit", "diameter"],
                   ["--initial-membership", "nearest"], ["--initial-weights", "dirichlet"], ["--start", "random"],
-                  ["--start", "kmeans++"], ["--start", "d1++"], ["--no-polish"], ["--empty", "reseed"],
+                  ["--start", "kmeans++"], ["--start", "d1++"], ["--start", "kmeans-parallel"], ["--no-polish"], ["--empty", "reseed"],
                   ["--scale", "standard"], ["--object-alpha", "distance"], ["--gamma-w", "2"], ["--gamma-x", "1.5"]):
         result = cleave("kpalm", "x.npy", "-k", 3, "--json", "r.json", "-q", *extra)
         result = json.loads(read("r.json"))

@@ -5,6 +5,7 @@
 #include "methods/methods.h"
 #include "report/report.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -253,6 +254,49 @@ static void ksupport_of_huge_columns(void **unused) {
     check_run(&run);
 }
 
+/* Long steps of the model over the hull of the atoms took the sum of their weights beyond 1 by rounding, and so the
+ * weights out of the ball. */
+static void ksupport_within_the_ball(void **unused) {
+    honest run = {.method = "ksupport",
+                  .options = {"k", "2", "loss", "squares", "radius", "0.1", "inner", "pqn", "atoms", "all", "tol",
+                              "1e-12", "max-iter", "40"},
+                  .rows = 9,
+                  .cols = 2};
+    (void)unused;
+    for (uint64_t problem = 0; problem < 100; problem++) {
+        clv_rng rng = clv_rng_stream(11, problem);
+        for (int64_t i = 0; i < run.rows * run.cols; i++) {
+            double large = 8 * clv_rng_uniform(&rng) - 3;
+            run.points[i] = clv_rng_uniform(&rng) < 0.4 ? 2.75e-8 : large;
+        }
+        for (int64_t i = 0; i < run.rows; i++) {
+            run.targets[i] = 1;
+        }
+        check_run(&run);
+    }
+}
+
+/* The derivatives of the loss add up to 0 but for rounding, which times 1e30 is all that there is of the gap: it came
+ * out as 0 or as 1, and a run that saw the 0 had converged. */
+static void ksupport_without_a_gap(void **unused) {
+    honest run = {.method = "ksupport",
+                  .options = {"k", "2", "intercept", "true", "max-iter", "40", "working-set", "false"},
+                  .rows = 9,
+                  .cols = 2};
+    (void)unused;
+    for (uint64_t problem = 0; problem < 250; problem++) {
+        clv_rng rng = clv_rng_stream(7, problem);
+        for (int64_t i = 0; i < run.rows * run.cols; i++) {
+            double small = 6 * clv_rng_uniform(&rng) - 3;
+            run.points[i] = clv_rng_uniform(&rng) < 0.5 ? 4.75e30 : small;
+        }
+        for (int64_t i = 0; i < run.rows; i++) {
+            run.targets[i] = i < 2 ? (double)i : floor(2 * clv_rng_uniform(&rng));
+        }
+        check_run(&run);
+    }
+}
+
 /* The certificates of two clusters differ by little more than rounding: each is nearest to its own. */
 static void dominant_of_nearly_equal_clusters(void **unused) {
     const honest run = {.method = "dominant",
@@ -307,6 +351,8 @@ int main(void) {
         cmocka_unit_test(ksupport_with_long_columns),
         cmocka_unit_test(ksupport_of_equal_columns),
         cmocka_unit_test(ksupport_of_huge_columns),
+        cmocka_unit_test(ksupport_within_the_ball),
+        cmocka_unit_test(ksupport_without_a_gap),
         cmocka_unit_test(dominant_of_nearly_equal_clusters),
         cmocka_unit_test(ncut_by_landmarks),
     };

@@ -206,20 +206,27 @@ static void test_working_set_and_threads(void **state) {
             x[m * MANY + j] = clv_rng_normal(&rng) + (j < 20 ? y[m] : 0);
         }
     }
-    clv_matrix view = {FEW, MANY, CLV_F64, x, NULL, NULL};
+    double *turned = malloc(MANY * FEW * sizeof *turned);
+    for (int64_t e = 0; e < MANY * FEW; e++) {
+        turned[e % MANY * FEW + e / MANY] = x[e];
+    }
+    clv_matrix view = {FEW, MANY, CLV_F64, x, NULL, NULL}, by_features = {MANY, FEW, CLV_F64, turned, NULL, NULL};
+    clv_data *sparse = sparse_copy(ctx, &view);
+    const clv_matrix *layouts[] = {&view, &by_features, clv_data_matrix(sparse)};
     clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
     options.control.tol = 1e-7;
     options.solver = CLV_KSUPPORT_NEWTON;
     clv_result *exact = solve(ctx, &view, y, &options);
     options.solver = CLV_KSUPPORT_FCFW;
-    for (int working = 0; working < 2; working++) {
-        for (int screening = 0; screening < 2; screening++) {
-            options.working_set = working;
-            options.screening = screening;
+    for (size_t layout = 0; layout < CLV_COUNT(layouts); layout++) {
+        options.transposed = layouts[layout] == &by_features;
+        for (int chosen = 0; chosen < 4; chosen++) {
+            options.working_set = chosen / 2;
+            options.screening = chosen % 2;
             options.control.threads = 1;
-            clv_result *one = solve(ctx, &view, y, &options);
+            clv_result *one = solve(ctx, layouts[layout], y, &options);
             options.control.threads = 3;
-            clv_result *three = solve(ctx, &view, y, &options);
+            clv_result *three = solve(ctx, layouts[layout], y, &options);
             assert_true(one->certificate.holds);
             assert_true(fabs(one->objective.value - exact->objective.value) <= 2e-7 * exact->objective.value);
             assert_true(one->objective.value == three->objective.value);
@@ -230,6 +237,8 @@ static void test_working_set_and_threads(void **state) {
         }
     }
     clv_result_free(exact);
+    clv_data_free(sparse);
+    free(turned);
     free(x);
 }
 
@@ -996,6 +1005,39 @@ static void test_memory(void **state) {
     free(y);
 }
 
+/* fcfw with a small k and lambda has many atoms, each with a number per sample. */
+static void test_memory_of_atoms(void **state) {
+    (void)state;
+    enum { N = 4000, P = 60 };
+    double *x = malloc(N * P * sizeof *x), *y = malloc(N * sizeof *y);
+    const clv_matrix by_features = {P, N, CLV_F64, x, NULL, NULL};
+    clv_rng rng = clv_rng_stream(704, 0);
+    for (int64_t e = 0; e < N * P; e++) {
+        x[e] = clv_rng_normal(&rng);
+    }
+    for (int64_t m = 0; m < N; m++) {
+        y[m] = (double)(clv_rng_normal(&rng) > 0);
+    }
+    clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+    clv_context *own;
+    size_t now, peak;
+    assert_int_equal(clv_context_new(NULL, &own), CLV_OK);
+    options.solver = CLV_KSUPPORT_FCFW;
+    options.transposed = 1;
+    options.k = 3;
+    options.lambda = 0.01;
+    options.control.tol = 1e-9;
+    options.control.max_iter = 400;
+    clv_result *result = solve(own, &by_features, y, &options);
+    clv_context_memory(own, &now, &peak);
+    assert_true(result->iterations > 32);
+    assert_true(peak <= clv_ksupport_memory(&(clv_input){.points = &by_features}, &options));
+    clv_result_free(result);
+    clv_context_free(own);
+    free(x);
+    free(y);
+}
+
 static void test_warm_start(void **state) {
     clv_context *ctx = *state;
     static data d;
@@ -1252,6 +1294,7 @@ int main(void) {
         CASE(test_rows_of_a_path),
         CASE(test_refused_paths),
         CASE(test_memory),
+        CASE(test_memory_of_atoms),
         CASE(test_warm_start),
         CASE(test_newton_on_any_scale),
         CASE(test_newton_on_heavy_tails),

@@ -1,5 +1,6 @@
 /* The systems of semismooth Newton: what is solved satisfies H x = b, with H applied by its definition. The proximity
- * operator is linear in pieces, so that a difference of two of its values is its derivative. And X'DX. */
+ * operator is linear in pieces, so that a difference of two of its values is its derivative. And X'DX, and the hull of
+ * 0 and the unit vectors. */
 #include "methods/ksupport/ksupport.h"
 
 #include "failing.h"
@@ -121,6 +122,30 @@ static void test_gram(void **state) {
     }
 }
 
+/* What is projected from outside is what it was less one number, or 0 where that is more; its sum is 1 however far the
+ * way was. */
+static void test_hull(void **state) {
+    enum { ENTRIES = 7 };
+    (void)state;
+    for (uint64_t trial = 0; trial < 300; trial++) {
+        clv_rng rng = clv_rng_stream(3, trial);
+        double given[ENTRIES], x[ENTRIES], work[ENTRIES], scale = pow(10, (double)(trial % 15)), sum = 0, shift = 0;
+        for (int64_t i = 0; i < ENTRIES; i++) {
+            given[i] = x[i] = scale + 2 * clv_rng_uniform(&rng) - 1 - (i % 3 == 0 ? scale : 0);
+        }
+        clv_hull_project(x, ENTRIES, work);
+        for (int64_t i = 0; i < ENTRIES; i++) {
+            assert_true(x[i] >= 0);
+            sum += x[i];
+            shift = x[i] > 0 ? given[i] - x[i] : shift;
+        }
+        assert_true(fabs(sum - 1) <= 1e-14);
+        for (int64_t i = 0; i < ENTRIES; i++) {
+            assert_true(fabs(x[i] - fmax(given[i] - shift, 0)) <= 1e-15 * scale + 1e-14);
+        }
+    }
+}
+
 static int make(void **state) {
     return clv_context_new(NULL, (clv_context **)state) == CLV_OK ? 0 : -1;
 }
@@ -134,6 +159,7 @@ static int finish(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_solutions, make, finish),
-                                       cmocka_unit_test_setup_teardown(test_gram, make, finish)};
+                                       cmocka_unit_test_setup_teardown(test_gram, make, finish),
+                                       cmocka_unit_test(test_hull)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static clv_status widen(clv_context *ctx, double **table, int64_t from, int64_t 
 }
 
 static clv_status make_room(clv_atoms *atoms) {
-    int64_t before = atoms->capacity, after = before ? 2 * before : FIRST, images;
+    int64_t before = atoms->capacity, after = before ? before + before / 4 : FIRST, images;
     if (atoms->count < before) {
         return CLV_OK;
     }

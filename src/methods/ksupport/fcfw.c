@@ -147,16 +147,21 @@ static clv_status plain_step(fcfw *run, clv_point *point) {
     return correct(run, point, square, NULL);
 }
 
-/* Iterations on a working set, until its gap is a small part of the whole one. */
+/* Iterations on a working set, until its gap is a small part of the whole one. Features that are rows of X are
+ * multiplied where they are: to copy them takes as long as the few iterations. */
 static clv_status working_steps(fcfw *run, clv_point *point, clv_working *on) {
     const clv_ks_problem *p = run->problem;
+    bool in_place = clv_design_has_features_as_rows(p->x);
+    CLV_TRY(in_place ? CLV_OK : clv_working_gather(point, on));
+    const clv_design *x = in_place ? p->x : &on->x;
+    const int64_t *all = in_place ? on->list : NULL, *top = in_place ? run->vertex.index : run->top;
     double goal = fmax(0.1 * point->gap, 0.25 * p->tol * point->value);
     for (int inner = 0; inner < MOST_INNER; inner++) {
         clv_list_add_to(&point->w, p->tau, on->list, on->count, on->gradient);
         double square = set_vertex(run, &on->set, on->gradient, on->count, on->list);
-        on->x.does->margins(&on->x, run->top, run->vertex.value, run->vertex.count, run->image);
+        x->does->margins(x, top, run->vertex.value, run->vertex.count, run->image);
         CLV_TRY(correct(run, point, square, run->image));
-        on->x.does->gradient(&on->x, point->slope, NULL, on->count, on->gradient, NULL);
+        x->does->gradient(x, point->slope, all, on->count, on->gradient, NULL);
         run->work->passes += (double)on->count / (double)p->x->features;
         double product = clv_dot(point->slope, point->margin, p->x->samples, p->loss.threads);
         double gap =

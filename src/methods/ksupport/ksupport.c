@@ -592,6 +592,13 @@ clv_status clv_ksupport_predict_fresh(clv_context *ctx, const clv_input *input, 
 
 /* --- memory --- */
 
+/* Atoms that fcfw keeps, and room that it has for more: those in use are independent, as many as a working set has
+ * features or X has samples at most, and some wait to be dropped. With --atoms all there is no such number. */
+static size_t most_atoms(size_t samples, size_t working) {
+    size_t used = samples < working ? samples : working;
+    return (used + 64) / 4 * 5;
+}
+
 size_t clv_ksupport_bytes(const clv_input *input, const void *chosen) {
     const clv_ksupport_options *options = chosen;
     const clv_matrix *x = input->points;
@@ -602,8 +609,9 @@ size_t clv_ksupport_bytes(const clv_input *input, const void *chosen) {
     int threads = clv_threads(options->control.threads);
     bool sorting = options->prox != CLV_KSUPPORT_SELECT, newton = solver == CLV_KSUPPORT_NEWTON;
     bool sets = solver == CLV_KSUPPORT_FCFW || newton;
-    size_t most = 6 * k + 512 < features ? 6 * k + 512 : features, working = sets ? most : 0;
-    size_t dense = sets ? 8 : 14, atoms = sets ? 32 : 0; /* newton may hand over to fcfw */
+    bool gathered = newton || (sets && !x->start && !options->transposed);
+    size_t most = 6 * k + 512 < features ? 6 * k + 512 : features, working = gathered ? most : 0;
+    size_t dense = sets ? 8 : 15, atoms = sets ? most_atoms(samples, most) : 0; /* newton may hand over to fcfw */
     size_t turned = x->start && !options->transposed ? (size_t)x->start[x->rows] * (number + sizeof(int32_t)) : 0;
     size_t centered = options->intercept && x->values && clv_ks_is_far(x, options->transposed, CLV_KS_FAR)
                           ? samples * features * clv_scalar_bytes(x->scalar)

@@ -164,7 +164,8 @@ typedef struct clv_point {
     clv_list top;           /* its k largest entries, for a design that finds those by itself */
     int64_t kept;           /* features that screening has left, and */
     int64_t *keep;          /* which, or NULL while that is all of them */
-    double *norm, *least;   /* of all columns, work of the same size; NULL without screening */
+    double *norm;           /* of all columns, near the solution; NULL without a gradient */
+    double *least;          /* work of the same size; NULL without screening */
     bool has_norms;
     double last_gap;            /* of the last evaluation */
     clv_ksupport_set set;       /* for gradients */
@@ -184,6 +185,8 @@ clv_status clv_point_value(clv_point *point);
 clv_status clv_point_measure(clv_point *point);
 /* The gradient too, and the gap. */
 clv_status clv_point_evaluate(clv_point *point);
+/* The lengths of columns, where these are not known yet, at an evaluated point that keeps all features. */
+void clv_point_measure_columns(clv_point *point);
 /* Drop features that cannot be in the support of the solution, which the gap tells. */
 void clv_point_screen(clv_point *point);
 /* F of losses, ||w||^2 and squared norm. */
@@ -253,7 +256,7 @@ void clv_hull_project(double *x, int64_t t, double *work);
 /* Some of the features, as a problem of their own. */
 typedef struct clv_working {
     clv_context *ctx;
-    clv_design x;
+    clv_design x; /* once it is gathered */
     int64_t count;
     int64_t *list;        /* which, ascending */
     double *gradient;     /* count */
@@ -262,9 +265,11 @@ typedef struct clv_working {
 } clv_working;
 
 /* The `wanted` features of steepest gradient among those that the point keeps, and the support of its weights. The
- * gradient is that of the point. Its X takes the place of the one that `out` held before (all zero: none). Free it also
- * on failure. */
+ * gradient is that of the point; the room of the X that `out` held before is kept (all zero: none). Free it also on
+ * failure. */
 clv_status clv_working_new(clv_point *point, int64_t wanted, int threads, clv_working *out);
+/* Its X: a copy of these features. */
+clv_status clv_working_gather(clv_point *point, clv_working *on);
 void clv_working_free(clv_working *working);
 
 /* --- system.c --- */
@@ -345,8 +350,8 @@ void clv_ks_model_free(clv_context *ctx, void *model); /* takes NULL */
 clv_status clv_ks_drive(const clv_ks_problem *p, const clv_method *method, clv_result *result, clv_ks_model **out);
 /* Where a solver of first order was given up, the result says what else to try. */
 clv_status clv_ks_warn_of_crawling(int solver, clv_result *result);
-/* Objective and relative gap of given weights, from the data; `intercept` NULL: the best one. `rounding`, unless NULL:
- * how far the gap may be off. */
+/* Objective and relative gap of given weights, from the data; `intercept` NULL: the best one. The gap is as a run
+ * claims it; `rounding`, unless NULL: how far it may be off. */
 clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, const double *intercept, int threads,
                            double *value, double *gap, double *rounding);
 double clv_ks_tolerance(const clv_ksupport_options *options);

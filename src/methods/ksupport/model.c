@@ -12,6 +12,9 @@
 #include <math.h>
 #include <string.h>
 
+/* The share of a radius by which rounding may take weights out of its ball. */
+#define OUTSIDE 1e-9
+
 typedef struct ks_run {
     const clv_ks_problem *problem;
     clv_ks_work work;
@@ -55,9 +58,55 @@ static const clv_ks_solver *solver_of(const clv_ks_problem *p) {
     return narrow ? &clv_ks_narrow : solvers[p->options.solver];
 }
 
+/* --- gaps --- */
+
 /* As a share of the objective, which is never below 0: so it is not further than itself above the least. */
 static double relative(double gap, double value) {
     return gap > 0 ? fmin(gap / fabs(value), 1) : gap;
+}
+
+static double longest_column(const clv_point *point) {
+    double longest = 0;
+    for (int64_t j = 0; point->has_norms && j < point->problem->x->features; j++) {
+        longest = fmax(longest, point->norm[j]);
+    }
+    return longest;
+}
+
+/* What the last digits of X w, the intercept and the derivatives r of the loss make of the gap at most: it has the k
+ * largest of X'r, where long columns cancel (an intercept makes r add up to 0), times the length of the weights it is
+ * attained at, or squared. */
+static double rounding_of(const clv_point *point) {
+    const clv_ks_problem *p = point->problem;
+    double longest = longest_column(point), sum = 0, reach = p->radius, curvature = clv_loss_curvature(&p->loss);
+    for (int64_t m = 0; m < p->x->samples; m++) {
+        sum += fabs(point->slope[m]) + curvature * (fabs(point->margin[m]) + fabs(point->intercept));
+    }
+    if (longest > 0 && !(reach > 0)) {
+        reach = sqrt(clv_ksupport_dual_square(&point->set, point->gradient, point->kept)) / (2 * p->lambda);
+    }
+    double off = 4 * DBL_EPSILON * longest * sum;
+    return reach * off + (p->radius > 0 ? 0 : (double)p->k * off * off / (4 * p->lambda));
+}
+
+/* Whether X'r is nothing but rounding, not by what that can be at most, which on columns of different scale is a
+ * million times too much, but by what it is: errors of all r, as many of one sign as of the other, make more than the
+ * objective. Where the lengths of columns are not known, it is not. */
+static bool is_drowned(const clv_point *point) {
+    const clv_ks_problem *p = point->problem;
+    double square = 0, curvature = clv_loss_curvature(&p->loss);
+    for (int64_t m = 0; m < p->x->samples; m++) {
+        double size = fabs(point->slope[m]) + curvature * (fabs(point->margin[m]) + fabs(point->intercept));
+        square += size * size;
+    }
+    double off = DBL_EPSILON * longest_column(point) * sqrt(square);
+    return (p->radius > 0 ? p->radius * off : (double)p->k * off * off / (4 * p->lambda)) > point->value;
+}
+
+/* What is claimed of an evaluated point, by a run and by an evaluation alike: its gap, unless that came about by
+ * rounding, as 0 or as anything else. */
+static double claimable(const clv_point *point) {
+    return relative(is_drowned(point) ? fmax(point->gap, point->value) : point->gap, point->value);
 }
 
 /* --- what a run works with --- */
@@ -194,7 +243,13 @@ static void show(const ks_run *run, clv_iterate *out) {
     out->certificate = relative(run->gap, run->value);
 }
 
-/* Weights to start from that lie outside the ball are drawn back to it. */
+/* Whether measured weights lie outside the ball of the radius by more than this share of it. */
+static bool is_outside(const clv_point *point, double share) {
+    double radius = point->problem->radius;
+    return radius > 0 && !(sqrt(point->square) <= radius * (1 + share));
+}
+
+/* Weights that lie outside the ball are drawn back to it. */
 static void fit_radius(clv_point *point) {
     double radius = point->problem->radius;
     double square = radius > 0 ? clv_ksupport_square(&point->set, point->w.value, point->w.count) : 0;
@@ -203,6 +258,16 @@ static void fit_radius(clv_point *point) {
             point->w.value[i] *= radius / sqrt(square);
         }
     }
+}
+
+/* The iterate of a solver that rounding took out of the ball is no solution, and its objective may be less than that of
+ * any: what is kept of it is what is drawn back. */
+static clv_status bring_back(clv_point *point) {
+    if (!is_outside(point, OUTSIDE / 10)) { /* for evaluations that round in another way */
+        return CLV_OK;
+    }
+    fit_radius(point);
+    return clv_point_evaluate(point);
 }
 
 /* Where time ends the evaluation of the start, its value stands without a gap. */
@@ -259,6 +324,7 @@ static clv_status run_step(void *state, clv_iterate *out) {
         return clv_stop_failure(run->problem->ctx, "starting");
     }
     CLV_TRY(run->solver->step(run->state, &run->point, out));
+    CLV_TRY(bring_back(&run->point));
     run->last = run->point.value;
     if (run->problem->options.rule == CLV_KSUPPORT_CHANGE) {
         out->converged = fabs(run->last - before) <= run->problem->tol * fabs(before);
@@ -305,10 +371,13 @@ static clv_status run_resume(void *state, const void *snapshot, clv_iterate *out
         CLV_TRY(clv_point_evaluate(point));
     }
     CLV_TRY(keep(run));
+    clv_point_measure_columns(point);
+    double claim = claimable(point); /* before the solver takes the point on */
     CLV_TRY(run->solver->start(run->state, point));
     run->last = run->value;
     begin_waiting(run);
     show(run, out);
+    out->certificate = claim;
     return CLV_OK;
 }
 
@@ -374,12 +443,10 @@ clv_status clv_ks_drive(const clv_ks_problem *p, const clv_method *method, clv_r
 
 /* Weights outside the ball of the radius are no solutions, however small their loss. */
 static clv_status check_radius(const clv_point *point) {
-    double radius = point->problem->radius, norm = sqrt(point->square);
-    if (radius > 0 && !(norm <= radius * (1 + 1e-9))) {
-        return clv_fail(point->problem->ctx, CLV_EDATA, "the norm of the weights is %.12g, beyond the radius %.12g",
-                        norm, radius);
-    }
-    return CLV_OK;
+    return is_outside(point, OUTSIDE)
+               ? clv_fail(point->problem->ctx, CLV_EDATA, "the norm of the weights is %.12g, beyond the radius %.12g",
+                          sqrt(point->square), point->problem->radius)
+               : CLV_OK;
 }
 
 /* The objective with another intercept than the best one is higher, and so is what it may be above the least. */
@@ -401,39 +468,20 @@ static clv_status evaluate(clv_point *point, const clv_list *w, const double *in
     return intercept ? take_intercept(point, *intercept) : CLV_OK;
 }
 
-/* What the last digits of X w, the intercept and the derivatives r of the loss make of the gap: it has the k largest of
- * X'r, where long columns cancel (an intercept makes r add up to 0), times the length of the weights it is attained at,
- * or squared. */
-static double rounding_of(const clv_point *point) {
-    const clv_ks_problem *p = point->problem;
-    double longest = 0, sum = 0, reach = p->radius, curvature = clv_loss_curvature(&p->loss);
-    for (int64_t j = 0; point->has_norms && j < p->x->features; j++) {
-        longest = fmax(longest, point->norm[j]);
-    }
-    for (int64_t m = 0; m < p->x->samples; m++) {
-        sum += fabs(point->slope[m]) + curvature * (fabs(point->margin[m]) + fabs(point->intercept));
-    }
-    if (longest > 0 && !(reach > 0)) {
-        reach = sqrt(clv_ksupport_dual_square(&point->set, point->gradient, point->kept)) / (2 * p->lambda);
-    }
-    double off = 4 * DBL_EPSILON * longest * sum;
-    return reach * off + (p->radius > 0 ? 0 : (double)p->k * off * off / (4 * p->lambda));
-}
-
 clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, const double *intercept, int threads,
                            double *value, double *gap, double *rounding) {
     clv_ks_work work;
     clv_point point = {0};
     clv_status status = clv_ks_work_new(p, &work);
     if (status == CLV_OK) {
-        status = clv_point_new(p, &work, threads, rounding, &point);
+        status = clv_point_new(p, &work, threads, false, &point);
         point.last_gap = 0; /* so that it looks at the lengths of columns */
     }
     if (status == CLV_OK) {
         status = evaluate(&point, w, intercept);
     }
     *value = p->unit * point.value;
-    *gap = relative(point.gap, point.value);
+    *gap = status == CLV_OK ? claimable(&point) : NAN;
     if (rounding && status == CLV_OK) {
         *rounding = relative(rounding_of(&point), point.value);
     }

@@ -374,6 +374,7 @@ static clv_status newton_step(void *state, clv_point *point, clv_iterate *out) {
     }
     wanted = wanted > LEAST_FEATURES ? wanted : LEAST_FEATURES;
     clv_status status = clv_working_new(point, wanted, run->threads, &on);
+    status = status == CLV_OK ? clv_working_gather(point, &on) : status;
     if (status == CLV_OK) {
         status = solve_working(run, &on, point);
     }

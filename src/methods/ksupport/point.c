@@ -128,10 +128,10 @@ clv_status clv_point_new(const clv_ks_problem *p, clv_ks_work *work, int threads
     out->slope = CLV_TAKE(&work->room, double, samples);
     if (dense) {
         out->gradient = CLV_TAKE(&work->room, double, features);
+        out->norm = CLV_TAKE(&work->room, double, features);
     }
     if (dense && screening) {
         out->keep = CLV_TAKE(&work->room, int64_t, features);
-        out->norm = CLV_TAKE(&work->room, double, features);
         out->least = CLV_TAKE(&work->room, double, features);
     }
     CLV_TRY(work->room.status);
@@ -242,7 +242,7 @@ double clv_ks_gap(const clv_ks_problem *p, const clv_ksupport_set *set, double *
 static void find_gradient(clv_point *point) {
     const clv_ks_problem *p = point->problem;
     const int64_t *list = point->kept < p->x->features ? point->keep : NULL;
-    /* Far from the solution nothing can be dropped yet; and until it can, these are the norms of all. */
+    /* Far from the solution nothing is dropped or claimed yet; and until it is, these are the norms of all. */
     bool norms = point->norm && !point->has_norms && point->last_gap <= SCREENED_FROM * fabs(point->value);
     p->x->does->gradient(p->x, point->slope, list, point->kept, point->gradient, norms ? point->norm : NULL);
 #pragma omp parallel for num_threads(clv_team(p->loss.threads)) schedule(static) if (norms)
@@ -251,6 +251,13 @@ static void find_gradient(clv_point *point) {
     }
     point->has_norms = point->has_norms || norms;
     note_pass(point, point->kept);
+}
+
+void clv_point_measure_columns(clv_point *point) {
+    if (point->norm && !point->has_norms) {
+        point->last_gap = 0;
+        find_gradient(point);
+    }
 }
 
 /* Values of X that are no numbers, or too large to be squared, show in the gradient, which is there anyway: X is looked
@@ -295,7 +302,7 @@ void clv_point_screen(clv_point *point) {
     double *surely = point->least;
     bool some = point->kept < p->x->features; /* only those in `keep` */
     int64_t left = 0, above;
-    if (!point->has_norms || p->radius > 0 || !isfinite(reach)) {
+    if (!point->keep || !point->has_norms || p->radius > 0 || !isfinite(reach)) {
         return;
     }
 #pragma omp parallel for num_threads(clv_team(p->loss.threads)) schedule(static)

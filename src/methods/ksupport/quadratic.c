@@ -171,13 +171,17 @@ void clv_quadratic_solve(clv_context *ctx, const double *h, const double *c, int
 }
 
 void clv_hull_project(double *x, int64_t t, double *work) {
-    double sum = 0, run = 0, shift = 0;
+    double sum = 0, run = 0, shift = 0, largest = 0;
     for (int64_t i = 0; i < t; i++) {
         x[i] = fmax(x[i], 0);
         sum += x[i];
+        largest = fmax(largest, x[i]);
     }
     if (sum <= 1) {
         return;
+    }
+    for (int64_t i = 0; i < t; i++) { /* the same projection, without the digits that large entries would take */
+        x[i] -= largest;
     }
     memcpy(work, x, (size_t)t * sizeof *work);
     qsort(work, (size_t)t, sizeof *work, clv_ascending);

@@ -1,5 +1,5 @@
-/* Working sets: the features that look as if they mattered, gathered into a small X of their own, on which an iteration
- * costs a few percent of a pass over X. */
+/* Working sets: the features that look as if they mattered, on which an iteration costs a few percent of a pass over X.
+ * They are gathered into a small X of their own where that saves more than it costs. */
 #include "methods/ksupport/ksupport.h"
 
 #include <string.h>
@@ -60,8 +60,12 @@ clv_status clv_working_new(clv_point *point, int64_t wanted, int threads, clv_wo
     int64_t count = clv_ksupport_vertex(&wide, point->gradient, point->kept, top);
     clv_list_add_to(&point->w, -p->tau, keep, point->kept, point->gradient);
     out->count = merge(point, top, count, out->list);
-    point->work->passes += (double)out->count / (double)p->x->features;
     pick_gradient(point, out);
-    CLV_TRY(clv_ksupport_set_new(p->ctx, out->count, p->k, threads, false, &out->set));
-    return p->x->does->gather(p->x, out->list, out->count, &out->x);
+    return clv_ksupport_set_new(p->ctx, out->count, p->k, threads, false, &out->set);
+}
+
+clv_status clv_working_gather(clv_point *point, clv_working *on) {
+    const clv_design *x = point->problem->x;
+    point->work->passes += (double)on->count / (double)x->features;
+    return x->does->gather(x, on->list, on->count, &on->x);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,8 +105,15 @@ clv_status cli_library_on(const cli_app *app, const char *path, clv_status statu
     return cli_library(app, status);
 }
 
+/* Whether nobody reads what is written any more. */
+static bool is_left(void) {
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
+/* `reason` 0: it was an earlier write that failed. */
 static clv_status fail_stdout(const cli_app *app, int reason) {
-    if (reason == EPIPE) {
+    if (reason == EPIPE || (reason == 0 && is_left())) {
         return CLV_EIO; /* the reader has seen enough; it need not be told */
     }
     return cli_fail(app, CLV_EIO, "standard output cannot be written: %s", reason ? strerror(reason) : "write error");

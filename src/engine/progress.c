@@ -155,7 +155,8 @@ clv_status clv_progress_open(clv_run *r, clv_run_worker *workers) {
     lift_limit(r);
     pthread_mutex_unlock(&r->session->lock);
     CLV_TRY(status);
-    r->began -= r->record->filed + r->record->slot_count > 0 ? r->session->asked->spent : 0;
+    bool resumed = r->record->filed > 0 || r->record->slot_count > 0;
+    r->began -= resumed ? r->session->asked->spent : 0;
     CLV_TRY(load_attempts(r));
     r->restored = r->count;
     if (r->restored == 0) {

@@ -36,6 +36,7 @@ static const scenario scenarios[] = {
     {"kpalm", "k=5 restarts=4", "", 0, 0},
     {"kpalm", "k=5 solver=lloyd restarts=3 start=random", "", 0, 0},
     {"kpalm", "k=5 solver=weiszfeld", "", 0, 0},
+    {"kpalm", "k=5 solver=lloyd restarts=3 start=kmeans-parallel", "", 0, 0},
     {"kpalm", "k=5 norm=euclidean max-iter=30", "", 0, 0},
     {"kpalm", "k=30 initial-membership=dirichlet", "", 1200, 0},
     {"kpalm", "k=40 solver=lloyd", "", 1200, 0},

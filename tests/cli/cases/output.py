@@ -295,12 +295,15 @@ def standard_output_on_a_full_disk():
 
 @case
 def a_closed_pipe_is_silent():
+    """Also where the pipe was found closed by an earlier write than the last, as by help of several pages."""
     blobs_npy()
-    reader, writer = os.pipe()
-    os.close(reader)
-    with os.fdopen(writer, "w") as pipe:
-        result = cleave("ncut", "x.npy", "-k", 3, code=74, stdout=pipe)
-    check(result.err == "", f"nothing to say: {result.err}")
+    for args in (["ncut", "x.npy", "-k", 3], ["--help"], ["help", "kpalm"], ["kpalm", "--help"], ["ncut", "x.npy", "-k", 3, "--json", "-"],
+                 ["completion", "bash"], ["man", "kpalm"]):
+        reader, writer = os.pipe()
+        os.close(reader)
+        with os.fdopen(writer, "w") as pipe:
+            result = cleave(*args, code=74, stdout=pipe)
+        check(result.err == "", f"{args}: nothing to say: {result.err}")
 
 
 @case

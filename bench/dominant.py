@@ -113,6 +113,6 @@ ROWS = [
         "which the peers, given an array in memory, do not take."),
     Row("dominant-points", f"one dominant set of n x 10 points to a relative gap of {GAP:g}", (10000, 40000, 160000), blobs,
         lambda n: ["dominant", "x.npy", "--gamma", GAMMA, *COMMON], ("affinity", "solve"),
-        {"NumPy, columns as needed": numpy_columns}, cohesiveness_of_points, "max", 1e-4, threads=1000000,
+        {"NumPy, columns as needed": numpy_columns}, cohesiveness_of_points, "max", 1e-4, threads=4000000,
         shared="Objects away from the support are ruled out early: what is left are the first touch of memory, and many short passes over few objects."),
 ]

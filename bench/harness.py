@@ -27,7 +27,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 CLEAVE = os.path.join(ROOT, "build/cleave")
 DATA = os.environ.get("CLEAVE_DATA", os.path.join(ROOT, "../shared/data"))
-FAMILIES = ("affinity", "ncut", "dominant", "symnmf", "kpalm", "ksupport", "features")
+FAMILIES = ("affinity", "ncut", "dominant", "symnmf", "kpalm", "ksupport", "features", "host")
 PEERS = ("numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "faiss-cpu", "skglm", "celer", "scikit-image")
 SETS = ("baseline", "avx2", "avx512")  # from the least to the best
 PEER_LIMIT = int(os.environ.get("CLEAVE_BENCH_LIMIT", 60))  # seconds; who takes longer has no time, and is not run again
@@ -43,7 +43,7 @@ class Row:
 
     name: str
     title: str
-    sizes: tuple  # from small to large
+    sizes: tuple  # from small to large; none: it is timed on one thread and several alone
     make: object  # (size): writes what both sides read
     command: object  # (size): arguments of cleave, which writes ours.npy
     clock: tuple  # the parts of its time that count, by their names in JSON
@@ -57,6 +57,7 @@ class Row:
     targets: dict = dataclasses.field(default_factory=dict)  # peer or row: its time / ours is to be this, where that is not 1
     limit: str = ""  # why it is slower than a peer where it is, or misses a target
     shared: str = ""  # why it gains little by threads, or loses by them
+    program: str = CLEAVE
 
 
 def load():
@@ -123,7 +124,7 @@ class Missing(Exception):
 
 def run_cleave(row, size, threads, isa, cores=None):
     """Seconds that count and the peak; the answer is in ours.npy."""
-    code, output, peak = run([CLEAVE, *row.command(size), "--threads", threads, "--json", "-"], threads, isa, cores=cores)
+    code, output, peak = run([row.program, *row.command(size), "--threads", threads, "--json", "-"], threads, isa, cores=cores)
     if code != 0:
         raise Missing(f"status {code}")
     seconds = json.loads(output)["seconds"]
@@ -272,7 +273,7 @@ def thread_runs(row, size, isa, threads, rounds):
 
 def thread_line(row, quick, isa, threads, rounds):
     """A method on one thread and on several, alone and beside others that want the cores too."""
-    size = row.sizes[0] if quick else row.threads
+    size = min(row.sizes, default=row.threads) if quick else row.threads
     with Folder():
         times = thread_runs(row, size, isa, threads, rounds)
     middle = {key: statistics.median(values) for key, values in times.items()}
@@ -318,14 +319,14 @@ def slow_at(row, size, sides, others):
             yield f"at {size} {name} takes {', '.join(slow)} of its time" + (f", with an aim of {aim:g}" if aim != 1 else "")
 
 
-def behind(results, lines):
+def behind(rows, results, lines):
     """Every row that with some set is slower than a peer, has a worse answer or misses a target, also of threads; and why."""
     others = {row.name: found for row, found, _ in results}
     missed = [(row.name, row.limit, [words for size, sides in found.items() for words in slow_at(row, size, sides, others)])
               for row, found, _ in results]
-    rows = {row.name: row for row, _, _ in results}
+    shared = {row.name: row.shared for row in rows}
     for name, _, _, _, speed, _, _, harm in lines:
-        missed.append((f"threads, {name}", name in rows and rows[name].shared, [f"{speed} on 2 threads, idle"] * (float(speed[:-1]) < SPEED_UP) + [
+        missed.append((f"threads, {name}", shared[name], [f"{speed} on 2 threads, idle"] * (float(speed[:-1]) < SPEED_UP) + [
             f"{harm} of the time of one thread on 2, busy"] * (float(harm) > HARM)))
     said = [f"- {name}: {'; '.join(words)}. {why or NO_REASON}" for name, why, words in missed if words]
     return ("The peers use all that the machine has, also where cleave is held to a lesser set. An aim is a target other than "
@@ -547,7 +548,7 @@ def measure_row(row, family, parts, chosen, sets):
 
 def results_of(rows, parts):
     """[(row, what was found at each size, sentences of how)] of the rows that were measured."""
-    read = [(row, parts.read(row.name)) for row in rows]
+    read = [(row, parts.read(row.name)) for row in rows if row.sizes]
     return [(row, {size: [Side(**side) for side in sides] for size, sides in part["found"].items()}, parts.differs(part, row))
             for row, part in read if part]
 
@@ -556,7 +557,7 @@ def place_of(rows, parts, chosen):
     """Where the report goes, and which parts it would lack as bench/RESULTS.md, if it is not to go there for that."""
     record, draft = (os.path.join(ROOT, folder, "bench/RESULTS.md") for folder in ("", "build"))
     wanted = os.path.abspath(chosen.output) if chosen.output else draft if chosen.quick else record
-    names = [*(row.name for row in rows), *("threads-" + row.name for row in rows if row.threads), *aim_names(), "roofline"]
+    names = [*(row.name for row in rows if row.sizes), *("threads-" + row.name for row in rows if row.threads), *aim_names(), "roofline"]
     lacking = [name for name in names if not parts.read(name)] if os.path.realpath(wanted) == os.path.realpath(record) else []
     return (draft if lacking else wanted), lacking
 
@@ -573,7 +574,7 @@ def report(rows, parts, chosen, sets):
     threads = [part for part in (parts.read("threads-" + row.name) for row in rows) if part]
     if threads:
         words.append("## threads\n\n" + thread_table(threads, parts, sets[-1], chosen.threads))
-    words.append("## behind\n\n" + behind(results, [part["found"] for part in threads]))
+    words.append("## behind\n\n" + behind(rows, results, [part["found"] for part in threads]))
     kept = [(name, part) for name, part in ((name, parts.read(name)) for name in aim_names()) if part]
     if kept:
         words.append("## aims\n\n" + aims_words(kept, parts, sets))
@@ -594,7 +595,7 @@ def lacking_words(lacking, parts):
 
 def build():
     """What is measured."""
-    subprocess.run(["cmake", "--build", os.path.join(ROOT, "build"), "--target", "cleave_cli", "roofline", "ksupport_bench"], check=True,
+    subprocess.run(["cmake", "--build", os.path.join(ROOT, "build"), "--target", "cleave_cli", "roofline", "ksupport_bench", "host"], check=True,
                    stdout=sys.stderr)
 
 
@@ -624,7 +625,8 @@ def bench(chosen):
     if re.search(chosen.rows, "roofline"):
         parts.keep("roofline", roofline_table(parts.setting["rounds"]))
     for family, row in wanted:
-        measure_row(row, family, parts, chosen, sets)
+        if row.sizes:
+            measure_row(row, family, parts, chosen, sets)
         if row.threads and chosen.threads > 1:
             line = thread_line(row, chosen.quick, sets[-1], chosen.threads, parts.setting["rounds"])
             parts.keep("threads-" + row.name, line)

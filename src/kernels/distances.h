@@ -93,22 +93,27 @@ static void pair_distances(const double *const *x, const double *const *y, int64
     }
 }
 
-/* Two rows at a time, so that their sums do not wait for each other. */
+/* Two rows at a time, so that their sums do not wait for each other, in vectors no wider than those of the machine. */
 static void row_distances(const double *x, const double *rows, int64_t stride, const int32_t *which, int64_t count,
                           double *restrict out) {
-    typedef double some __attribute__((vector_size(CLV_ROW_PAD * sizeof(double)), aligned(sizeof(double)), may_alias));
+    enum { SOME = (int)DOUBLES < (int)CLV_ROW_PAD ? (int)DOUBLES : (int)CLV_ROW_PAD, PARTS = CLV_ROW_PAD / SOME };
+    typedef double some __attribute__((vector_size(SOME * sizeof(double)), aligned(sizeof(double)), may_alias));
     for (int64_t t = 0; t < count; t += 2) {
         const double *left = rows + which[t] * stride, *right = t + 1 < count ? rows + which[t + 1] * stride : left;
-        some a = {0}, b = {0};
+        some a[PARTS] = {{0}}, b[PARTS] = {{0}};
         for (int64_t f = 0; f < stride; f += CLV_ROW_PAD) {
-            some u = *(const some *)(x + f) - *(const some *)(left + f);
-            some v = *(const some *)(x + f) - *(const some *)(right + f);
-            a += u * u;
-            b += v * v;
+            for (int v = 0; v < PARTS; v++) {
+                some here = *(const some *)(x + f + v * SOME);
+                some u = here - *(const some *)(left + f + v * SOME), w = here - *(const some *)(right + f + v * SOME);
+                a[v] += u * u;
+                b[v] += w * w;
+            }
         }
-        out[t] = (a[0] + a[1]) + (a[2] + a[3]);
-        if (t + 1 < count) {
-            out[t + 1] = (b[0] + b[1]) + (b[2] + b[3]);
+        double sum[2][CLV_ROW_PAD];
+        memcpy(sum[0], a, sizeof a);
+        memcpy(sum[1], b, sizeof b);
+        for (int row = 0; row < 2 && t + row < count; row++) {
+            out[t + row] = (sum[row][0] + sum[row][1]) + (sum[row][2] + sum[row][3]);
         }
     }
 }

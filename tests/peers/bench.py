@@ -101,11 +101,13 @@ def checks(cleave):
         return "the record is written when all rows are there, and by its own sets and threads"
 
     def bench_says_what_is_behind():
-        rows = [row("fast"), row("slow", threads=True), row("held", limit="Because."), row("aims", targets={"peer": 2, "fast": 0.7})]
+        rows = [row("fast"), row("slow", threads=True), row("held", limit="Because."), row("aims", targets={"peer": 2, "fast": 0.7}),
+                dataclasses.replace(row("guest", threads=True, shared="Because."), sizes=())]
         kept = parts()
         harness.busy_cores = lambda: 1.5
         kept.keep("threads-slow", line("slow", "1.20x"))
         kept.load, harness.busy_cores = 0.0, lambda: 0.0
+        kept.keep("threads-guest", line("guest", "1.30x"))
         kept.keep("fast", times(0.5, 0.5))
         kept.keep("slow", times(1.5, 2, sizes=(10,)))
         kept.keep("held", times(2, 0.5))
@@ -114,14 +116,15 @@ def checks(cleave):
         report = words_of(DRAFT)
         behind = section(report, "behind").splitlines()
         found = {said.split(": ")[0][2:]: said for said in behind if said.startswith("- ")}
-        assert sorted(found) == ["aims", "held", "slow", "threads, slow"], found
+        assert sorted(found) == ["aims", "held", "slow", "threads, guest", "threads, slow"], found
         assert "0.50 (baseline) of its time" in found["held"] and "avx2" not in found["held"] and "Because." in found["held"], found
         assert "0.67 (baseline), 0.50 (avx2) of its time" in found["slow"], found
         assert "at 10 peer takes 1.25 (avx2) of its time, with an aim of 2" in found["aims"] and "baseline" not in found["aims"], found
         assert "at 20 fast takes 0.62 (avx2) of its time, with an aim of 0.7" in found["aims"], found
-        assert all((harness.NO_REASON in said) == (name != "held") for name, said in found.items()), found
+        assert all((harness.NO_REASON in said) == (name not in ("held", "threads, guest")) for name, said in found.items()), found
         assert "kept 1.5 cores busy" in section(report, "threads") and "slow: " in section(report, "threads"), report
         assert "Not measured yet: 20." in section(report, "slow") and "Not measured" not in section(report, "fast"), report
+        assert "1.30x on 2 threads, idle. Because." in found["threads, guest"] and "## guest" not in report, report
         assert harness.NO_REASON not in words_of(os.path.join(ROOT, RECORD)), "a row of bench/RESULTS.md is behind without a reason"
         return "every set, the reasons, aims of our own, and work beside the threads"
 

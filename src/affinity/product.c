@@ -1,8 +1,8 @@
 /* A product Y = X A that follows its factor: X (k x n) changes for some neighboring objects at a time, and Y is brought
  * up to date by X's change times their rows of A (clv_affinity_add_rows) instead of being computed anew. Where A = F
- * F', only T = X F is kept, 2 r k operations per object; rows of Y are T F' when looked at.
+ * F', only T = X F is kept, 2 r k operations per object; columns of Y are T F' when looked at.
  *
- * Ranks bring up to date their own share of Y, whose rows they alone can look at; at the end of a round all of it is
+ * Ranks bring up to date their own share of Y, whose columns they alone can look at; at the end of a round all of it is
  * gathered.
  *
  * A full round over all objects thus costs what one product does. Every entry of Y adds up its shares in the same order
@@ -10,6 +10,7 @@
 #include "affinity/home.h"
 
 #include <cblas.h>
+#include <string.h>
 
 /* Operations of a change: for fewer, waking threads takes longer. */
 enum { CHANGE_WORTH_THREADS = 1 << 23, OBJECTS_A_POLL = 8192 };
@@ -87,15 +88,12 @@ int clv_product_owner(const clv_product *p, int64_t object) {
     return is_factored(p) || !clv_is_shared(p->a->ctx) ? -1 : clv_owner_of(p->a->ctx, p->n, CLV_SHARE, object);
 }
 
-void clv_product_rows(const clv_product *p, int64_t first, int64_t count, double *out) {
-    const double *y = p->y + first;
+void clv_product_columns(const clv_product *p, int64_t first, int64_t count, double *out) {
     if (is_factored(p)) { /* y has room for them where they belong */
         expand(p, first, count);
     }
     for (int64_t c = 0; c < p->k; c++) {
-        for (int64_t r = 0; r < count; r++) {
-            out[r * p->k + c] = y[c * p->n + r];
-        }
+        memcpy(out + c * count, p->y + c * p->n + first, (size_t)count * sizeof *out);
     }
 }
 

@@ -87,11 +87,11 @@ static double product_at(const clv_affinity *a, const double *x, int64_t c, int6
     return sum;
 }
 
-/* Two rounds of changes, block by block; rows are right before every change, everything at the end: rough ones to
+/* Two rounds of changes, block by block; columns are right before every change, everything at the end: rough ones to
  * CLV_ROUGH of the magnitudes that were added up. */
 static void check_following(bool rough) {
     static fixture f;
-    static double x[K * N], sizes[K * N], d[K * 2 * CLV_TILE], rows[K * 2 * CLV_TILE], first_bits[K * N];
+    static double x[K * N], sizes[K * N], d[K * 2 * CLV_TILE], columns[K * 2 * CLV_TILE], first_bits[K * N];
     fill(&f);
     clv_affinity *a;
     for (int which = 0; build(&f, which, &a); which++) {
@@ -107,10 +107,10 @@ static void check_following(bool rough) {
             for (int64_t step = 0; step < 2 * N; step += 2 * CLV_TILE) {
                 int64_t first = step % (3 * 2 * CLV_TILE), left = N - first;
                 int64_t count = left < 2 * CLV_TILE ? left : 2 * CLV_TILE;
-                clv_product_rows(&p, first, count, rows);
+                clv_product_columns(&p, first, count, columns);
                 for (int64_t r = 0; r < count; r += 37) {
                     for (int64_t c = 0; c < K; c++) {
-                        double off = fabs(rows[r * K + c] - product_at(a, x, c, first + r));
+                        double off = fabs(columns[c * count + r] - product_at(a, x, c, first + r));
                         assert_true(off <= 1e-10 + rough * CLV_ROUGH * product_at(a, sizes, c, first + r));
                     }
                 }

@@ -273,11 +273,11 @@ typedef struct numbers {
     int64_t bytes;
 } numbers;
 
-/* Rows that one rank has, for all. */
-static clv_status look_at_rows(clv_context *ctx, int rank, const clv_product *product, double *out) {
+/* Columns that one rank has, for all. */
+static clv_status look_at_columns(clv_context *ctx, int rank, const clv_product *product, double *out) {
     int owner = clv_product_owner(product, CLV_SHARE);
     if (owner < 0 || owner == rank) {
-        clv_product_rows(product, CLV_SHARE, CLV_SHARE, out);
+        clv_product_columns(product, CLV_SHARE, CLV_SHARE, out);
     }
     return owner < 0 ? CLV_OK : clv_broadcast(ctx, CLV_OK, out, K * CLV_SHARE * (int64_t)sizeof *out, owner);
 }
@@ -306,7 +306,7 @@ static clv_status use_operator(clv_context *ctx, int rank, clv_affinity *a, numb
     CLV_TRY(clv_product_new(a, K, x, 1, &product));
     clv_status status = clv_product_begin(&product);
     status = status < 0 ? status : clv_product_change(&product, 256, 64, x);
-    status = status < 0 ? status : look_at_rows(ctx, rank, &product, out->rows);
+    status = status < 0 ? status : look_at_columns(ctx, rank, &product, out->rows);
     status = status < 0 ? status : clv_product_values(&product);
     if (status == CLV_OK) {
         memcpy(out->product, product.y, sizeof out->product);

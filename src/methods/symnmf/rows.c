@@ -55,7 +55,7 @@ static int64_t told_numbers(int64_t k) {
 
 int64_t clv_rows_work(int64_t n, int64_t k) {
     int64_t most = objects_at_a_time(n);
-    return told_numbers(k) + 4 * most * k + most * most + 3 * k;
+    return told_numbers(k) + 3 * most * k + most * most + 3 * k;
 }
 
 /* M_ab */
@@ -164,11 +164,12 @@ static double slope_along_change(const row *r, const double *slope) {
     return sum;
 }
 
-/* Gradient of the row, and its gap. Most memberships are 0 where clusters are many. */
-static double find_slope(const row *r, const double *pw, double *slope) {
+/* Gradient of the row, and its gap; entries of P W are `stride` numbers apart. Most memberships are 0 where clusters
+ * are many. */
+static double find_slope(const row *r, const double *pw, int64_t stride, double *slope) {
     double along = 0, least = INFINITY;
     for (int64_t c = 0; c < r->k; c++) {
-        slope[c] = -pw[c];
+        slope[c] = -pw[c * stride];
     }
     for (int64_t b = 0; b < r->k; b++) {
         if (r->before[b] != 0) {
@@ -182,8 +183,8 @@ static double find_slope(const row *r, const double *pw, double *slope) {
     return along - least;
 }
 
-/* The new row replaces the old one in W'W; its change goes to `change`. */
-static void adopt(const row *r, double *gram, double *w, double *change) {
+/* The new row replaces the old one, also in W'W. */
+static void adopt(const row *r, double *gram, double *w) {
     for (int64_t a = 0; a < r->k; a++) {
         if (r->now[a] != 0) {
             clv_kernels->f64.add_weighted(gram + a * r->k, r->now[a], r->now, r->k);
@@ -192,10 +193,7 @@ static void adopt(const row *r, double *gram, double *w, double *change) {
             clv_kernels->f64.add_weighted(gram + a * r->k, -w[a], w, r->k);
         }
     }
-    for (int64_t c = 0; c < r->k; c++) {
-        change[c] = r->now[c] - w[c];
-        w[c] = r->now[c];
-    }
+    memcpy(w, r->now, (size_t)r->k * sizeof *w);
 }
 
 /* --- a block of objects --- */
@@ -203,8 +201,8 @@ static void adopt(const row *r, double *gram, double *w, double *change) {
 typedef struct block {
     int64_t first, count;
     double *told;                       /* before w, so that both are one message */
-    double *w, *pw, *change;            /* count x k, one row per object */
-    double *turned;                     /* k x count: the changes, one cluster per row */
+    double *w;                          /* count x k, one row per object */
+    double *pw, *change;                /* k x count, one cluster per row */
     double *inside;                     /* count x count: P between the objects */
     double *now, *slope, *slope_before; /* k */
 } block;
@@ -216,8 +214,7 @@ static block block_in(const clv_memberships *s, int64_t first) {
     b.w = b.told + told_numbers(k);
     b.pw = b.w + most * k;
     b.change = b.pw + most * k;
-    b.turned = b.change + most * k;
-    b.inside = b.turned + most * k;
+    b.inside = b.change + most * k;
     b.now = b.inside + most * most;
     b.slope = b.now + k;
     b.slope_before = b.slope + k;
@@ -231,8 +228,7 @@ static clv_status gather(const clv_memberships *s, const block *b) {
             b->w[r * k + c] = s->w[c * n + b->first + r];
         }
     }
-    memset(b->change, 0, (size_t)(k * b->count) * sizeof *b->change);
-    clv_product_rows(&s->product, b->first, b->count, b->pw);
+    clv_product_columns(&s->product, b->first, b->count, b->pw);
     return clv_affinity_block(s->problem->affinity, b->first, b->count, b->inside);
 }
 
@@ -241,16 +237,20 @@ static void scatter(clv_memberships *s, const block *b) {
     for (int64_t c = 0; c < k; c++) {
         for (int64_t r = 0; r < b->count; r++) {
             double *w = &s->w[c * n + b->first + r];
-            b->turned[c * b->count + r] = b->w[r * k + c] - *w;
+            b->change[c * b->count + r] = b->w[r * k + c] - *w;
             *w = b->w[r * k + c];
         }
     }
 }
 
-/* The objects of the block after this one see that it has changed. */
-static void tell_the_others(const block *b, int64_t at, int64_t k) {
-    for (int64_t r = at + 1; r < b->count; r++) {
-        clv_kernels->f64.add_weighted(b->pw + r * k, b->inside[at * b->count + r], b->change + at * k, k);
+/* The objects of the block after this one see in which clusters it has changed. */
+static void tell_the_others(const block *b, int64_t at, const row *r) {
+    int64_t from = at + 1, left = b->count - from;
+    for (int64_t c = 0; c < r->k; c++) {
+        if (r->now[c] != r->before[c]) {
+            clv_kernels->f64.add_weighted(b->pw + c * b->count + from, r->now[c] - r->before[c],
+                                          b->inside + at * b->count + from, left);
+        }
     }
 }
 
@@ -259,7 +259,7 @@ static bool treat_object(clv_memberships *s, const block *b, int64_t at, double 
     double *w = b->w + at * k;
     row r = {
         .k = k, .own = b->inside[at * b->count + at], .gram = s->gram, .before = w, .now = b->now, .slope = b->slope};
-    double gap = find_slope(&r, b->pw + at * k, b->slope_before);
+    double gap = find_slope(&r, b->pw + at, b->count, b->slope_before);
     if (!(gap > SATISFIED * enough)) {
         return false;
     }
@@ -272,17 +272,15 @@ static bool treat_object(clv_memberships *s, const block *b, int64_t at, double 
         return false;
     }
     relax(&r, slope_along_change(&r, b->slope_before));
-    adopt(&r, s->gram, w, b->change + at * k);
+    tell_the_others(b, at, &r);
+    adopt(&r, s->gram, w);
     return true;
 }
 
 static clv_status treat_objects(clv_memberships *s, const block *b, double enough, bool *changed) {
     CLV_TRY(gather(s, b));
     for (int64_t r = 0; r < b->count; r++) {
-        if (treat_object(s, b, r, enough)) {
-            *changed = true;
-            tell_the_others(b, r, s->problem->k);
-        }
+        *changed |= treat_object(s, b, r, enough);
     }
     return CLV_OK;
 }
@@ -312,7 +310,7 @@ static clv_status treat_block(clv_memberships *s, int64_t first, double enough) 
     }
     s->stuck = false;
     scatter(s, &b);
-    return clv_product_change(&s->product, first, b.count, b.turned);
+    return clv_product_change(&s->product, first, b.count, b.change);
 }
 
 /* An interrupted sweep is undone: the iterate is the one that was measured. */

@@ -392,11 +392,13 @@ static void fill_panel(const panel_work *work, int64_t b, double *out) {
     memcpy(out + b * CLV_TILE, values, (size_t)clv_panel_size(&home_of(work->a)->panels, b) * sizeof *values);
 }
 
-/* The panels begin .. count - 1, in strips of about ENTRIES_A_POLL entries. */
+/* The panels begin .. count - 1, in strips of at most about ENTRIES_A_POLL entries, of which every thread has some. */
 static clv_status run_panels(const panel_work *work, int64_t begin, int64_t count, double *out, int threads) {
+    enum { STRIPS = 4 };
     clv_context *ctx = work->a->ctx;
     int64_t terms = work->terms ? work->terms->count + 1 : 1;
-    int64_t strip = 1 + ENTRIES_A_POLL / CLV_TILE / terms;
+    int64_t strip = 1 + ENTRIES_A_POLL / CLV_TILE / terms, fair = 1 + (count - begin) / (STRIPS * (int64_t)threads);
+    strip = strip < fair ? strip : fair;
     int stopped = 0;
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic)
     for (int64_t first = begin; first < count; first += strip) {
@@ -406,7 +408,7 @@ static clv_status run_panels(const panel_work *work, int64_t begin, int64_t coun
         for (int64_t b = first; b < count && b < first + strip && !stop; b++) {
             fill_panel(work, b, out);
         }
-        if (!stop && clv_worked(ctx, ENTRIES_A_POLL * home_of(work->a)->panels.features)) {
+        if (!stop && clv_worked(ctx, strip * CLV_TILE * terms * home_of(work->a)->panels.features)) {
 #pragma omp atomic write
             stopped = 1;
         }

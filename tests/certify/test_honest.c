@@ -284,7 +284,7 @@ static void ksupport_without_a_gap(void **unused) {
                   .rows = 9,
                   .cols = 2};
     (void)unused;
-    for (uint64_t problem = 0; problem < 250; problem++) {
+    for (uint64_t problem = 0; problem < 500; problem++) {
         clv_rng rng = clv_rng_stream(7, problem);
         for (int64_t i = 0; i < run.rows * run.cols; i++) {
             double small = 6 * clv_rng_uniform(&rng) - 3;

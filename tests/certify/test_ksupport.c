@@ -6,6 +6,7 @@
 
 #include "../unit/failing.h"
 
+#include <float.h>
 #include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
@@ -1235,6 +1236,67 @@ static void test_intercept_far_away(void **state) {
     }
 }
 
+/* The loss with this intercept and, unless NULL, its derivative. */
+static long double long_loss(const clv_loss *loss, const double *z, long double b, long double *slope) {
+    long double value = 0, sum = 0;
+    for (int64_t m = 0; m < loss->samples; m++) {
+        long double y = loss->y[m], t = y * (z[m] + b), e = expl(-fabsl(t));
+        value += log1pl(e) + (t < 0 ? -t : 0);
+        sum -= y * (t > 0 ? e : 1) / (1 + e);
+    }
+    if (slope) {
+        *slope = sum;
+    }
+    return value;
+}
+
+/* The least loss of any intercept, by bisection. */
+static long double least_loss(const clv_loss *loss, const double *z) {
+    long double low = INFINITY, high = -INFINITY, slope;
+    for (int64_t m = 0; m < loss->samples; m++) {
+        low = fminl(low, -z[m] - 10.0L);
+        high = fmaxl(high, -z[m] + 10.0L);
+    }
+    for (;;) {
+        long double b = (low + high) / 2;
+        if (!(b > low && b < high)) {
+            return fminl(long_loss(loss, z, low, NULL), long_loss(loss, z, high, NULL));
+        }
+        (void)long_loss(loss, z, b, &slope);
+        low = slope < 0 ? b : low;
+        high = slope < 0 ? high : b;
+    }
+}
+
+/* Margins of one size or of very different ones, far from 0 or not, and starts that have nothing to do with them: the
+ * intercept is the best one but for the digits of the margins. */
+static void test_intercept_from_any_start(void **state) {
+    (void)state;
+    enum { MOST = 16, SIZES = 8, TRIALS = 2000 };
+    const double sizes[SIZES] = {1e-8, 1, 30, 1e3, 1e8, 1e15, 1e30, 1e100};
+    double y[MOST], z[MOST], r[MOST], terms[MOST];
+    clv_rng rng = clv_rng_stream(23, 0);
+    for (int trial = 0; trial < TRIALS; trial++) {
+        double size = sizes[clv_rng_below(&rng, SIZES)], largest = 0;
+        double shift = trial % 2 ? 0 : sizes[clv_rng_below(&rng, SIZES)] * (2 * clv_rng_uniform(&rng) - 1);
+        double start = sizes[clv_rng_below(&rng, SIZES)] * (2 * clv_rng_uniform(&rng) - 1), b = start;
+        clv_loss loss = {CLV_KSUPPORT_LOGISTIC, 2 + clv_rng_below(&rng, MOST - 1), y, true, 1};
+        for (int64_t m = 0; m < loss.samples; m++) {
+            size = trial % 2 ? sizes[clv_rng_below(&rng, SIZES)] : size;
+            z[m] = shift + size * (2 * clv_rng_uniform(&rng) - 1);
+            y[m] = m < 2 ? (double)(2 * m - 1) : clv_rng_uniform(&rng) < 0.3 ? 1 : -1;
+            largest = fmax(largest, fabs(z[m]));
+        }
+        double value = clv_loss_at(&loss, terms, z, &b, r, NULL), n = (double)loss.samples;
+        long double least = least_loss(&loss, z), found = long_loss(&loss, z, b, NULL);
+        long double rounding = 1e-13L * (1 + least) + 2 * DBL_EPSILON * n * fmax(largest, fabs(b));
+        if (!(found - least <= rounding && fabsl(value - found) <= rounding)) {
+            fail_msg("trial %d: from %g to %.17g, where the loss is %Lg (%g) and not %Lg", trial, start, b, found,
+                     value, least);
+        }
+    }
+}
+
 /* Whatever the unit of the targets, the derivatives at the best intercept add up to 0 but for rounding. */
 static void test_intercept_in_any_unit(void **state) {
     (void)state;
@@ -1284,6 +1346,7 @@ int main(void) {
         CASE(test_first_order_wears_out),
         CASE(test_loss_derivatives),
         CASE(test_intercept_far_away),
+        CASE(test_intercept_from_any_start),
         CASE(test_intercept_in_any_unit),
         CASE(test_quadratic_programs),
         CASE(test_radius),

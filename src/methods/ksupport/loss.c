@@ -45,18 +45,34 @@ static double mean_intercept(const clv_loss *loss, double *terms, const double *
     return b;
 }
 
-/* Newton on the convex function of b. The sign of the derivative brackets the root; where the loss is all but flat,
- * steps are held to a length that doubles from one to the next, and inside the bracket bisection takes over. It ends
- * where the derivative is what rounding makes of it. */
+/* Where the best intercept is, whatever the sizes of the margins. The derivative by b is the sum of sigma(z_m + b) less
+ * P, the number of samples with y = 1; there are some of each class. With a the numbers -z in ascending order, at
+ * b = a_P - log n all but P - 1 of the sigma are at most 1 / (n + 1), and the sum is below P; at b = a_(P+1) + log n,
+ * P + 1 of them are at least n / (n + 1), and the sum is not below P. */
+static void find_bracket(const clv_loss *loss, double *work, const double *z, double *low, double *high) {
+    int64_t positive = 0;
+    double beyond = log((double)loss->samples);
+    for (int64_t m = 0; m < loss->samples; m++) {
+        positive += loss->y[m] > 0;
+        work[m] = -z[m];
+    }
+    *low = fmax(*low, clv_nth_smallest(work, loss->samples, positive - 1) - beyond);
+    *high = fmin(*high, clv_nth_smallest(work, loss->samples, positive) + beyond);
+}
+
+/* Newton on the convex function of b, as long as no step is longer than half the one before. Far from the margins,
+ * where the loss is all but straight, steps are too long or lost beside b: then the best b is bracketed, and bisection
+ * takes over. It ends where the derivative is what rounding makes of it: that of z + b changes a share that is nearly 0
+ * or 1 by next to nothing. */
 static double best_intercept(const clv_loss *loss, double *terms, const double *z, double start, double *r) {
-    double low = -INFINITY, high = INFINITY, b = start, longest = 1;
+    double low = -INFINITY, high = INFINITY, b = start, last = 2;
     for (int pass = 0; pass < MOST_NEWTON; pass++) {
         evaluate(loss, terms, z, b, r, NULL);
         double slope = clv_sum(r, loss->samples, loss->threads), curvature = 0, rounding = 0;
         for (int64_t m = 0; m < loss->samples; m++) {
-            double share = fabs(r[m]);
-            curvature += share * (1 - share);
-            rounding += share * (1 + fabs(z[m] + b));
+            double share = fabs(r[m]), change = share * (1 - share);
+            curvature += change;
+            rounding += share + change * fabs(z[m] + b);
         }
         if (fabs(slope) <= 1e-15 * rounding) {
             break;
@@ -64,17 +80,16 @@ static double best_intercept(const clv_loss *loss, double *terms, const double *
         low = slope < 0 ? b : low;
         high = slope < 0 ? high : b;
         double next = b - slope / curvature;
-        if (!(fabs(next - b) <= longest)) {
-            next = b + (slope < 0 ? longest : -longest);
-            longest *= 2;
+        if (!(next > low && next < high && fabs(next - b) <= 0.5 * last)) {
+            if (!(isfinite(low) && isfinite(high))) {
+                find_bracket(loss, terms, z, &low, &high);
+            }
+            next = 0.5 * (low + high);
         }
-        if (!(next > low && next < high)) {
-            bool both = isfinite(low) && isfinite(high);
-            next = both ? 0.5 * (low + high) : b + (slope < 0 ? 1 : -1);
-        }
-        if (next == b || fabs(next - b) <= 1e-15 * fabs(b)) {
+        if (!isfinite(next) || fabs(next - b) <= 1e-15 * fabs(b)) {
             break;
         }
+        last = fabs(next - b);
         b = next;
     }
     return b;

@@ -283,9 +283,11 @@ static void ksupport_without_a_gap(void **unused) {
                   .options = {"k", "2", "intercept", "true", "max-iter", "40", "working-set", "false"},
                   .rows = 9,
                   .cols = 2};
+    const uint64_t others[] = {436, 658, 1236}; /* which an intercept far from all margins spoiled */
+    enum { FIRST = 100 };
     (void)unused;
-    for (uint64_t problem = 0; problem < 500; problem++) {
-        clv_rng rng = clv_rng_stream(7, problem);
+    for (size_t problem = 0; problem < FIRST + CLV_COUNT(others); problem++) {
+        clv_rng rng = clv_rng_stream(7, problem < FIRST ? problem : others[problem - FIRST]);
         for (int64_t i = 0; i < run.rows * run.cols; i++) {
             double small = 6 * clv_rng_uniform(&rng) - 3;
             run.points[i] = clv_rng_uniform(&rng) < 0.5 ? 4.75e30 : small;

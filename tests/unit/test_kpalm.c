@@ -590,6 +590,32 @@ static void equal_points_are_one_cluster(void **unused) {
     clv_context_free(ctx);
 }
 
+/* Copies of a few points, and more clusters than points: means of copies differ by rounding alone, and objects came and
+ * went between them for ever. */
+static void copies_come_to_rest(void **unused) {
+    (void)unused;
+    enum { N = 1200, P = 30, POINTS = 4 };
+    static double x[N * P];
+    clv_context *ctx = new_context();
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        clv_rng rng = clv_rng_stream(seed, 0);
+        for (int64_t e = 0; e < (int64_t)N * P; e++) {
+            x[e] = e < POINTS * P ? clv_rng_normal(&rng) : x[e - POINTS * P];
+        }
+        for (int solver = CLV_KPALM_KPALM; solver <= CLV_KPALM_LLOYD; solver++) {
+            clv_matrix points = {.rows = N, .cols = P, .values = x};
+            clv_kpalm_options options = options_for(40);
+            options.solver = solver;
+            options.control.max_iter = 500;
+            clv_result *result = solve(ctx, &points, &options);
+            assert_int_equal(result->stop, CLV_CONVERGED);
+            assert_true(result->objective.value <= 1e-20 && result->certificate.holds);
+            clv_result_free(result);
+        }
+    }
+    clv_context_free(ctx);
+}
+
 /* k-median is not moved by outliers, nor is it by the smoothing that is chosen for it. */
 static void outliers_do_not_smooth(void **unused) {
     (void)unused;
@@ -1056,6 +1082,7 @@ int main(void) {
         cmocka_unit_test(large_distances_keep_the_weights),
         cmocka_unit_test(odd_sizes_are_solved),
         cmocka_unit_test(equal_points_are_one_cluster),
+        cmocka_unit_test(copies_come_to_rest),
         cmocka_unit_test(outliers_do_not_smooth),
         cmocka_unit_test(empty_clusters_are_kept_or_reseeded),
         cmocka_unit_test(refills_are_not_outliers),

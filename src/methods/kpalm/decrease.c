@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-/* Iterations that ties are waited for. */
+/* Iterations that ties are waited for, and a fall of sigma that counts. */
 enum { PATIENCE = 40 };
 
 /* |m - mean|^2 of the mean m of a cluster, less |x - m|^2, which is more than 0 where centers go a part of the way:
@@ -70,8 +70,11 @@ double clv_promised_decrease(const clv_kpalm_state *s, const clv_tally *tally) {
 /* Objects that stay in several clusters without any change are tied between centers, or alpha is so large that nothing
  * ever moves. A schedule that falls is waited for, for a while; then objects go to their nearest center, the first of
  * equals, from here on: that cannot raise sigma, and the limit is a fixed point of Lloyd's algorithm as it is without
- * ties. */
-void clv_note_progress(clv_kpalm_state *s, const clv_tally *tally, clv_iterate *out) {
+ * ties.
+ *
+ * Objects that are each in one cluster may come and go for ever between centers that only rounding tells apart, the
+ * means of copies of one point. Sigma, which was `before`, does not fall by that. */
+void clv_note_progress(clv_kpalm_state *s, const clv_tally *tally, double before, clv_iterate *out) {
     const clv_kpalm_problem *p = s->problem;
     double gradient = 0, way = 0;
     for (int64_t l = 0; l < p->k; l++) {
@@ -80,13 +83,14 @@ void clv_note_progress(clv_kpalm_state *s, const clv_tally *tally, clv_iterate *
         way = fmax(way, clv_center_way2(s, l));
     }
     bool still = tally->changed == 0 && s->t > 0;
+    bool flat = !p->euclidean && tally->soft == 0 && !(before - s->value > clv_sigma_rounding(p));
     bool means = !p->euclidean && p->damping == 1; /* centers are where they belong */
     bool small = means || p->length * sqrt(gradient) <= p->tolerance / 2;
-    out->converged = still && tally->soft == 0 && small;
+    out->converged = (still || (flat && s->idle >= PATIENCE)) && tally->soft == 0 && small;
     double hardly =
         fmax(1e-7, 8 * DBL_EPSILON * p->frame.reach) * p->frame.unit; /* the latter is the rounding of means */
     bool tied = still && tally->soft > 0 && tally->largest <= 1e-12 && sqrt(way) <= hardly;
-    s->tied = tied ? s->tied + 1 : 0;
-    bool waited = p->options.schedule == CLV_KPALM_CONSTANT || clv_kpalm_alpha_at_floor(p, s->t) || s->tied >= PATIENCE;
+    s->idle = tied || flat ? s->idle + 1 : 0;
+    bool waited = p->options.schedule == CLV_KPALM_CONSTANT || clv_kpalm_alpha_at_floor(p, s->t) || s->idle >= PATIENCE;
     s->hardened = s->hardened || (tied && waited);
 }

@@ -77,12 +77,12 @@ static bool must_refill(const clv_kpalm_state *s) {
 
 clv_status clv_kpalm_iterate(clv_kpalm_state *s, clv_iterate *out) {
     clv_tally tally;
-    double gain = 0;
+    double gain = 0, before = s->value;
     s->torn = true;
     CLV_TRY(clv_assign_objects(s, &tally)); /* (2.1), and the sums of (2.2) */
     clv_center_update(s);                   /* (2.2) */
     s->value = clv_sigma(s, &tally);
-    clv_note_progress(s, &tally, out);
+    clv_note_progress(s, &tally, before, out);
     CLV_TRY(must_refill(s) ? clv_kpalm_refill(s, &gain) : CLV_OK);
     if (gain > 0) {
         s->value -= s->problem->euclidean ? 0 : gain;

@@ -257,7 +257,7 @@ static clv_status kpalm_start(void *state, clv_rng *rng, clv_iterate *out) {
     }
     s->soft = none ? 0 : p->n;
     s->assigned = false;
-    s->tied = 0;
+    s->idle = 0;
     s->value = p->initial ? 0 : uniform_value(s);
     CLV_TRY(p->initial ? clv_kpalm_in_turn(p, add_given, s, &s->value, sizeof s->value) : CLV_OK);
     if (none && p->show) {

@@ -238,7 +238,7 @@ typedef struct clv_kpalm_state {
     double value;        /* sigma */
     double promised;     /* decrease of sigma, by Propositions 1 and 5 */
     double sufficient;   /* the decrease over that; NaN: none to speak of */
-    int64_t tied;        /* iterations in which objects were in several clusters and nothing moved */
+    int64_t idle;        /* iterations in a row in which nothing moved but what rounding tells apart */
     clv_soft_rows rows;
     struct clv_cuda_clusters *there; /* on the card */
     bool known_there;                /* labels and weights there are those of the iterate */
@@ -340,7 +340,7 @@ double clv_sigma_rounding(const clv_kpalm_problem *p);
 /* By how much sigma must fall at least, by Propositions 1 and 5. */
 double clv_promised_decrease(const clv_kpalm_state *s, const clv_tally *tally);
 /* Whether anything may still change. */
-void clv_note_progress(clv_kpalm_state *s, const clv_tally *tally, clv_iterate *out);
+void clv_note_progress(clv_kpalm_state *s, const clv_tally *tally, double before, clv_iterate *out);
 
 /* --- assign.c --- */
 

@@ -240,7 +240,7 @@ clv_status clv_kpalm_state_pass(void *state, clv_archive *archive) {
     clv_pass_flag(archive, &s->moved);
     clv_pass_flag(archive, &s->hardened);
     clv_pass_real(archive, &s->value);
-    clv_pass_integer(archive, &s->tied, 0, INT64_MAX / 4);
+    clv_pass_integer(archive, &s->idle, 0, INT64_MAX / 4);
     CLV_TRY(archive->status);
     if (archive->loading && !count_soft(s)) {
         return clv_archive_refuse(archive);

@@ -2,6 +2,7 @@
 #include "methods/dominant/dominant.h"
 
 #include <math.h>
+#include <string.h>
 
 #define T clv_dominant_options
 static const clv_option options[] = {
@@ -55,10 +56,15 @@ static const clv_field_info gives[] = {
     {"warnings", CLV_FIELD_TEXT, "warnings", CLV_STATED, .help = "what a user should know"},
 };
 
-/* How many objects' similarities are looked at, about; multi-start and the replicator dynamics look at all. */
+/* How many objects' similarities are looked at, about; the replicator dynamics and equal weights look at all. */
 static int64_t looks_at(const clv_dominant_options *options) {
     enum { PER_SET = 1000 }; /* at most, usually */
-    return options->multistart <= 1 && options->solver != CLV_DOMINANT_RD ? options->k * PER_SET : 0;
+    bool multistart = options->multistart > 1;
+    bool all = options->solver == CLV_DOMINANT_RD || (!multistart && strcmp(options->start, "center") == 0);
+    int64_t searches, looks;
+    bool known = clv_mul(options->k, multistart ? options->multistart : 1, &searches) &&
+                 clv_mul(searches, PER_SET, &looks);
+    return known && !all ? looks : 0;
 }
 
 /* No object is similar to itself; with a shift, similarities may lie below 0. */

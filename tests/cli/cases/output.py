@@ -427,6 +427,8 @@ def too_little_time_for_neighbors_and_landmarks():
         cleave("ncut", "x.npy", "-k", 3, "--time-limit", limit, *extra, *one, err=f"^warning: about .* would {what} 100000 objects before the "
                f"first iteration of ncut, and the time limit is {limit} s: the labels will be those of k-means")
         check(len(json.loads(read("r.json"))["labels"]) == 100000, "labels")
+    cleave("dominant", "x.npy", "-k", 2, "--shift", 2, "--multistart", 2, "--time-limit", 20, *one, err="^((?!would pass over).)*$")
+    check(json.loads(read("r.json"))["iterations"] > 0, "nor do several searches begin with one")
     first = cleave("dominant", "x.npy", "--time-limit", 2, *one, err="")  # one cluster after the other: without a pass over all pairs
     check("pairs" not in first.err and json.loads(read("r.json"))["objective"]["value"] > 0, first.err)
 

@@ -1013,6 +1013,32 @@ static void hasty_starts_are_distinct(void **unused) {
     clv_context_free(ctx);
 }
 
+/* Where fewer than k points differ, means that lie together but for rounding hand objects to each other: runs end. */
+static void copies_of_few_points_end(void **unused) {
+    (void)unused;
+    enum { OBJECTS = 2000, WIDE = 30, DIFFERENT = 7 };
+    clv_context *ctx = new_context();
+    data *d = make(OBJECTS, WIDE, DOUBLES, 7);
+    double *values = (double *)d->matrix.values;
+    for (int64_t e = 0; e < OBJECTS * WIDE; e++) {
+        values[e] = sin((double)(e % (DIFFERENT * WIDE) + 1));
+    }
+    for (int way = 0; way < 6; way++) {
+        static const char *const starts[] = {"greedy++", CLV_KMEANS_PARALLEL, "random"};
+        clv_kpalm_options options = options_for(20);
+        clv_result *result = NULL;
+        options.start = starts[way % 3];
+        options.solver = way < 3 ? CLV_KPALM_LLOYD : CLV_KPALM_KPALM;
+        options.control.max_iter = 300;
+        assert_int_equal(clv_kpalm(ctx, &(clv_input){.points = &d->matrix}, &options, &result), CLV_OK);
+        assert_int_equal(result->stop, CLV_CONVERGED);
+        assert_true(result->certificate.value <= result->certificate.tolerance);
+        clv_result_free(result);
+    }
+    free(d);
+    clv_context_free(ctx);
+}
+
 /* What a run holds at most, in the ways that lists of weights become long or do not. */
 static void memory_is_an_upper_bound(void **unused) {
     enum { AS_USUAL, LARGE_ALPHA, CONSTANT, BY_DISTANCE, EUCLIDEAN, LLOYD, PARALLEL, WAYS };
@@ -1068,6 +1094,7 @@ int main(void) {
         cmocka_unit_test(an_interruption_labels_all_objects_of_many),
         cmocka_unit_test(measuring_is_interrupted),
         cmocka_unit_test(hasty_starts_are_distinct),
+        cmocka_unit_test(copies_of_few_points_end),
         cmocka_unit_test(memory_is_an_upper_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,7 +70,8 @@ double clv_promised_decrease(const clv_kpalm_state *s, const clv_tally *tally) {
 /* Objects that stay in several clusters without any change are tied between centers, or alpha is so large that nothing
  * ever moves. A schedule that falls is waited for, for a while; then objects go to their nearest center, the first of
  * equals, from here on: that cannot raise sigma, and the limit is a fixed point of Lloyd's algorithm as it is without
- * ties. */
+ * ties. Centers that lie together but for the rounding of means, as where fewer than k points differ, hand objects to
+ * each other for ever: where no center moves by more than that, and all objects are in one cluster, this is the end. */
 void clv_note_progress(clv_kpalm_state *s, const clv_tally *tally, clv_iterate *out) {
     const clv_kpalm_problem *p = s->problem;
     double gradient = 0, way = 0;
@@ -82,9 +83,10 @@ void clv_note_progress(clv_kpalm_state *s, const clv_tally *tally, clv_iterate *
     bool still = tally->changed == 0 && s->t > 0;
     bool means = !p->euclidean && p->damping == 1; /* centers are where they belong */
     bool small = means || p->length * sqrt(gradient) <= p->tolerance / 2;
-    out->converged = still && tally->soft == 0 && small;
-    double hardly =
-        fmax(1e-7, 8 * DBL_EPSILON * p->frame.reach) * p->frame.unit; /* the latter is the rounding of means */
+    double rounding = 8 * DBL_EPSILON * p->frame.reach; /* of means, in units */
+    bool stays = means && s->t > 0 && sqrt(way) <= rounding * p->frame.unit;
+    out->converged = (still || stays) && tally->soft == 0 && small;
+    double hardly = fmax(1e-7, rounding) * p->frame.unit;
     bool tied = still && tally->soft > 0 && tally->largest <= 1e-12 && sqrt(way) <= hardly;
     s->tied = tied ? s->tied + 1 : 0;
     bool waited = p->options.schedule == CLV_KPALM_CONSTANT || clv_kpalm_alpha_at_floor(p, s->t) || s->tied >= PATIENCE;

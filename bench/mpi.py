@@ -5,6 +5,7 @@
     bench/mpi.py --layer [WORD ...] [--rounds 3]           # the cost of the layer alone, of cases that have these words;
                                                            # the least of some rounds
     bench/mpi.py --memory                                  # peaks of each process; takes 4 GB of disk
+    bench/mpi.py --starts                                  # bytes and meetings of the starts of kpalm alone; a busy machine will do
 
 Prints the tables of docs/mpi.md: one process on two threads against two processes on one thread each, and one thread against
 2 and 4 processes; bytes per iteration, counted by the command itself (-v), against the formulas of the page; and what a model of
@@ -158,6 +159,108 @@ def predicted(exchange, ranks):
     return gathered * (ranks - 1) / ranks + meetings * NOTE * (ranks - 1)
 
 
+# --- starts of kpalm ---
+
+START = 65_536, 32, 100  # objects, columns and clusters: 32 parts of 2,048 objects
+ROOM = 64                # bytes that a note has room for
+
+
+def splitmix(state):
+    state = state + np.uint64(0x9E3779B97F4A7C15)
+    z = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state, z ^ (z >> np.uint64(31))
+
+
+class Streams:
+    """src/base/rng.c, many streams at a time."""
+
+    def __init__(self, seed, streams):
+        state = np.uint64(seed) ^ splitmix(np.atleast_1d(np.asarray(streams, np.uint64)))[1]
+        self.s = []
+        for _ in range(4):
+            state, word = splitmix(state)
+            self.s.append(word)
+
+    def next(self):
+        def rotate(x, by):
+            return (x << np.uint64(by)) | (x >> np.uint64(64 - by))
+        a, b, c, d = self.s
+        result = rotate(a + d, 23) + a
+        c, d, shifted = c ^ a, d ^ b, b << np.uint64(17)
+        self.s = [a ^ d, b ^ c, c ^ shifted, rotate(d, 45)]
+        return result
+
+    def uniform(self):
+        return (self.next() >> np.uint64(11)) * 2.0**-53
+
+
+def squares(points, objects):
+    """Distances of all points to these, in floats, as the starts keep them."""
+    norms = (points**2).sum(1)
+    found = norms[:, None] - 2 * points @ points[objects].T + norms[objects]
+    return np.where(found > 1e-9 * norms.max(), found, 0).astype("f4")
+
+
+def seed_plusplus(points, k, greedy):
+    """kmeans++ and greedy++ once more. What is sent of objects that are drawn, by the processes that have them: bytes of each, and which;
+    and other meetings: bytes of each part, and how many."""
+    stream, asked, near, row = Streams(1, 0), [], np.float32(np.inf), 8 * points.shape[1]
+    draws = int(2 + np.log(k)) if greedy else 1
+    taken = int(stream.next()[0] % np.uint64(len(points)))
+    for _ in range(k - 1):
+        asked += [(row, [taken])] * 2  # as a center, and to be compared with all objects
+        near = np.minimum(near, squares(points, [taken])[:, 0])
+        sums = np.cumsum(near, dtype="f8")
+        objects = [int(np.searchsorted(sums, stream.uniform()[0] * sums[-1], "right")) for _ in range(draws)]
+        asked += [(row, objects)] if draws > 1 else []
+        left = np.minimum(near[:, None], squares(points, objects)).sum(0, dtype="f8")
+        taken = objects[int(left.argmin())]
+    return asked + [(row, [taken])], [(8 * draws, (k - 1) * (1 + (draws > 1))), (0, (k - 1) * draws + 1)]
+
+
+def seed_parallel(points, k):
+    """k-means|| likewise. Candidates are sent as numbers, then as rows, and compared with all objects k at a time."""
+    stream, (n, p) = Streams(1, 0), points.shape
+    drawn = [int(stream.next()[0] % np.uint64(n))]
+    asked, near, compared, count = [(8 * p, drawn)], np.float32(np.inf), 1, 1
+    for _ in range(5):
+        near = np.minimum(near, squares(points, drawn).min(1))
+        chance = Streams(stream.next()[0], np.arange(n)).uniform() * near.sum(dtype="f8")
+        drawn = np.flatnonzero((near > 0) & (chance < 2 * k * near.astype("f8")))
+        asked += [(8, drawn), (8 * p, drawn)]
+        compared += -(-len(drawn) // k)
+        count += len(drawn)
+    return asked, [(8, compared + 5), (8 * count, 1), (0, 2)]
+
+
+def start_exchange(asked, meetings, ranks):
+    """Meetings, and bytes that the first process receives."""
+    shares = [(size * np.bincount(np.asarray(objects) * ranks // START[0], minlength=ranks), 1) for size, objects in asked]
+    shares += [(np.full(ranks, CHUNKS // ranks * size), times) for size, times in meetings]
+    met = sum(times for _, times in shares)
+    return met, met * NOTE * (ranks - 1) + sum(times * share[1:].sum() for share, times in shares if share.max() > ROOM)
+
+
+def print_starts(cleave, folder):
+    """Of a run without iterations, less one that is given the centers which the first found. That one meets once where its start has
+    not met."""
+    n, p, k = START
+    write_clusters(folder, n, p, k)
+    points = np.load(folder / "points.npy")
+    print("| start | R | meetings | predicted | bytes | predicted |\n| --- | --- | --- | --- | --- | --- |")
+    for name in ("kmeans-parallel", "kmeans++", "greedy++"):
+        asked, meetings = seed_parallel(points, k) if name == "kmeans-parallel" else seed_plusplus(points, k, name == "greedy++")
+        for ranks in (2, 4):
+            words = ["kpalm", "points.npy", "-k", str(k), "--solver", "lloyd", "--start"]
+            found = run(cleave, folder, words + [name], ranks, 1, 0)
+            np.save(folder / "centers.npy", json.loads((folder / "r.json").read_text())["centers"])
+            given = run(cleave, folder, words + ["centers.npy"], ranks, 1, 0)
+            met, received = start_exchange(asked, meetings, ranks)
+            print("| `%s` | %d | %d | %d | %d | %d |"
+                  % (name, ranks, found[1] - given[1] + 1, met, found[2] - given[2] + NOTE * (ranks - 1), received), flush=True)
+
+
 def write_clusters(folder, n, p, k):
     random = np.random.default_rng(1)
     np.save(folder / "points.npy", 2 * random.normal(size=(k, p))[random.integers(0, k, n)] + random.normal(size=(n, p)))
@@ -194,13 +297,16 @@ def main():
     parser.add_argument("--rounds", type=int, default=3, help="0: bytes alone, on a machine that is too busy for times")
     parser.add_argument("--layer", nargs="*", metavar="WORD", help="the cost of the layer for whole runs, of cases that have these words")
     parser.add_argument("--memory", action="store_true", help="peaks of resident memory of each process")
+    parser.add_argument("--starts", action="store_true", help="meetings and bytes of the starts of kpalm")
     parser.add_argument("--folder", help="for files (a temporary one)")
     asked = parser.parse_args()
     cleave = os.path.abspath(asked.cleave)
-    if asked.layer is not None or asked.memory:
+    if asked.layer is not None or asked.memory or asked.starts:
         with tempfile.TemporaryDirectory(dir=asked.folder) as name:
             if asked.memory:
                 print_memory(cleave, pathlib.Path(name))
+            elif asked.starts:
+                print_starts(cleave, pathlib.Path(name))
             else:
                 print_layer(cleave, pathlib.Path(name), asked.layer, max(asked.rounds, 1))
         return

@@ -167,6 +167,12 @@ clv_status cli_job_compare(const cli_job *job) {
     if (memcmp(first, mine, sizeof first) == 0) {
         return CLV_OK;
     }
+    if (first[0] == mine[0] && first[1] == mine[1]) {
+        return cli_fail(job->app, CLV_EDATA,
+                        "%s has numbers of another type, or another number of entries, for this process than for the "
+                        "first: all must read the same file",
+                        job->args.operands[0]);
+    }
     return cli_fail(job->app, CLV_EDATA,
                     "%s is %lld x %lld for this process and %lld x %lld for the first: all must "
                     "read the same file",

@@ -2,6 +2,7 @@
 #include "ranks_support.h"
 
 #include "affinity/affinity.h"
+#include "methods/kpalm/kpalm.h"
 #include "methods/methods.h"
 
 #include <math.h>
@@ -257,6 +258,38 @@ static void stops_are_agreed_upon(void **unused) {
         assert_int_equal(found[q].status, CLV_OK);
         assert_true(found[q].asked && found[q].late);
         assert_true(found[q].now == found[0].now);
+    }
+}
+
+/* Labels of a pass that is given up are those of all ranks, as far as each has come. */
+typedef struct given_up {
+    clv_status status;
+    int32_t nearest[N];
+} given_up;
+
+static void give_up(clv_context *ctx, int rank, void *user) {
+    given_up *g = user;
+    clv_matrix matrix = {.rows = N, .cols = P, .values = points}, centers = matrix;
+    centers.rows = N / 2;
+    if (rank == 1) {
+        clv_context_set_interrupt(ctx, always, NULL);
+    }
+    g->status = clv_kpalm_nearest(ctx, &centers, &matrix, NULL, 1, g->nearest);
+}
+
+static void what_is_given_up_is_the_same(void **unused) {
+    (void)unused;
+    static given_up found[3];
+    make_points();
+    run_all(3, give_up, found, sizeof found[0]);
+    int64_t labeled = 0;
+    for (int64_t i = 0; i < N; i++) {
+        labeled += found[0].nearest[i] > 0;
+    }
+    assert_true(labeled > N / 2 && labeled < N - N / 4); /* not by the second */
+    for (int q = 0; q < 3; q++) {
+        assert_int_equal(found[q].status, CLV_EINTERRUPTED);
+        assert_memory_equal(found[q].nearest, found[0].nearest, sizeof found[0].nearest);
     }
 }
 
@@ -592,12 +625,19 @@ static void a_group_that_fails_ends_all(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_are_all_of_it_once),   cmocka_unit_test(columns_are_gathered),
-        cmocka_unit_test(a_failure_is_everybodys),     cmocka_unit_test(ranks_that_differ_are_found_out),
-        cmocka_unit_test(stops_are_agreed_upon),       cmocka_unit_test(who_has_met_need_not_meet_again),
-        cmocka_unit_test(the_operator_is_the_same),    cmocka_unit_test(methods_are_the_same),
-        cmocka_unit_test(one_without_memory_ends_all), cmocka_unit_test(groups_find_the_same),
-        cmocka_unit_test(a_group_that_fails_ends_all), cmocka_unit_test(who_comes_late_is_waited_for),
+        cmocka_unit_test(shares_are_all_of_it_once),
+        cmocka_unit_test(columns_are_gathered),
+        cmocka_unit_test(a_failure_is_everybodys),
+        cmocka_unit_test(ranks_that_differ_are_found_out),
+        cmocka_unit_test(what_is_given_up_is_the_same),
+        cmocka_unit_test(stops_are_agreed_upon),
+        cmocka_unit_test(who_has_met_need_not_meet_again),
+        cmocka_unit_test(the_operator_is_the_same),
+        cmocka_unit_test(methods_are_the_same),
+        cmocka_unit_test(one_without_memory_ends_all),
+        cmocka_unit_test(groups_find_the_same),
+        cmocka_unit_test(a_group_that_fails_ends_all),
+        cmocka_unit_test(who_comes_late_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,6 +113,10 @@ clv_status clv_kpalm_nearest(clv_context *ctx, const clv_matrix *centers, const 
         if (q.shared) {
             clv_own_clock_end(ctx);
             status = clv_gather_items(ctx, status, out, sizeof *out, fresh->rows, CLV_TILE_ROWS);
+            if (clv_is_stop(status)) { /* some ranks have come further than others, but all have the same labels */
+                clv_status met = clv_gather_items(ctx, CLV_OK, out, sizeof *out, fresh->rows, CLV_TILE_ROWS);
+                status = met < 0 ? met : status;
+            }
         }
     }
     free_prediction(&q);

@@ -26,7 +26,7 @@ typedef struct seeding {
     clv_kpalm_state *s;
     clv_panel panel; /* of candidates */
     double *rows;    /* MOST_DRAWS x p */
-    double *sums;    /* chunks x MOST_DRAWS */
+    double *sums;    /* chunks x draws: no more than that is gathered */
     int draws;
     bool linear; /* probabilities by the distance, not its square */
     bool there;  /* the distances to the nearest center so far are on the card */
@@ -39,7 +39,11 @@ static double part_of(const seeding *g, double near, int64_t i) {
 
 /* --- passes over the points --- */
 
-typedef void (*tile_visit)(seeding *g, int64_t chunk, const clv_worker *w, int64_t count);
+typedef void (*tile_visit)(seeding *g, double *sums, const clv_worker *w, int64_t count);
+
+static clv_status gather_sums(seeding *g) {
+    return clv_kpalm_gather_chunks(g->s->problem, CLV_OK, g->sums, (size_t)g->draws * sizeof *g->sums);
+}
 
 static clv_status visit_tiles(seeding *g, tile_visit visit) {
     clv_kpalm_state *s = g->s;
@@ -49,16 +53,17 @@ static clv_status visit_tiles(seeding *g, tile_visit visit) {
 #pragma omp parallel for num_threads(clv_team(s->threads)) schedule(dynamic, 1)
     for (int64_t c = first; c < last; c++) {
         clv_worker *w = &s->workers[omp_get_thread_num()];
+        double sums[MOST_DRAWS] = {0}; /* not where other threads write */
         int64_t from, to;
         clv_kpalm_chunk(p, c, &from, &to);
-        memset(g->sums + c * MOST_DRAWS, 0, MOST_DRAWS * sizeof *g->sums);
         for (; from < to; from += CLV_TILE_ROWS) {
             int64_t count = clv_tile_range(from, to, w->rows);
             clv_tile_keys(&g->panel, &p->frame, w->rows, count, w->keys);
-            visit(g, c, w, count);
+            visit(g, sums, w, count);
         }
+        memcpy(g->sums + c * g->draws, sums, (size_t)g->draws * sizeof *sums);
     }
-    CLV_TRY(clv_kpalm_gather_chunks(p, CLV_OK, g->sums, MOST_DRAWS * sizeof *g->sums));
+    CLV_TRY(gather_sums(g));
     return clv_worked(p->ctx, p->n * p->p) ? clv_stop_failure(p->ctx, "choosing centers to start from") : CLV_OK;
 }
 
@@ -70,41 +75,41 @@ static double square_of(const seeding *g, const clv_worker *w, int64_t r, double
 }
 
 /* What would be left if candidate c became a center. */
-static void try_candidates(seeding *g, int64_t chunk, const clv_worker *w, int64_t count) {
+static void try_candidates(seeding *g, double *sums, const clv_worker *w, int64_t count) {
     for (int64_t r = 0; r < count; r++) {
         double near = (double)g->s->upper[w->rows[r]], from_mean = clv_square_from_mean(g->s->problem, w->rows[r]);
         for (int c = 0; c < g->draws; c++) {
-            g->sums[chunk * MOST_DRAWS + c] += part_of(g, fmin(near, square_of(g, w, r, from_mean, c)), w->rows[r]);
+            sums[c] += part_of(g, fmin(near, square_of(g, w, r, from_mean, c)), w->rows[r]);
         }
     }
 }
 
 /* Candidate 0 has become a center. */
-static void come_nearer(seeding *g, int64_t chunk, const clv_worker *w, int64_t count) {
+static void come_nearer(seeding *g, double *sums, const clv_worker *w, int64_t count) {
     for (int64_t r = 0; r < count; r++) {
         int64_t i = w->rows[r];
         double near = fmin((double)g->s->upper[i], square_of(g, w, r, clv_square_from_mean(g->s->problem, i), 0));
         g->s->upper[i] = (float)near;
-        g->sums[chunk * MOST_DRAWS] += part_of(g, (double)g->s->upper[i], i);
+        sums[0] += part_of(g, (double)g->s->upper[i], i);
     }
 }
 
 /* Either of these for all objects; on the card it is one function. */
 static clv_status try_all(seeding *g) {
     clv_kpalm_draws draws = {g->rows, g->draws, g->linear, .begin = !g->begun};
-    return g->there ? clv_kpalm_card_draw(g->s, &draws, g->sums, MOST_DRAWS) : visit_tiles(g, try_candidates);
+    return g->there ? clv_kpalm_card_draw(g->s, &draws, g->sums, g->draws) : visit_tiles(g, try_candidates);
 }
 
 static clv_status approach(seeding *g) {
     clv_kpalm_draws draws = {g->rows, 1, g->linear, .begin = !g->begun, .keep = true};
     g->begun = true;
-    return g->there ? clv_kpalm_card_draw(g->s, &draws, g->sums, MOST_DRAWS) : visit_tiles(g, come_nearer);
+    return g->there ? clv_kpalm_card_draw(g->s, &draws, g->sums, g->draws) : visit_tiles(g, come_nearer);
 }
 
 static double total_of(const seeding *g, int c) {
     double sum = 0;
     for (int64_t b = 0; b < g->s->problem->chunks; b++) {
-        sum += g->sums[b * MOST_DRAWS + c];
+        sum += g->sums[b * g->draws + c];
     }
     return sum;
 }
@@ -138,8 +143,8 @@ static clv_status draw(const seeding *g, clv_rng *rng, int64_t *out) {
         *out = clv_kpalm_draw_object(p, rng);
         return CLV_OK;
     }
-    for (; chunk + 1 < p->chunks && !(left < g->sums[chunk * MOST_DRAWS]); chunk++) {
-        left -= g->sums[chunk * MOST_DRAWS];
+    for (; chunk + 1 < p->chunks && !(left < g->sums[chunk * g->draws]); chunk++) {
+        left -= g->sums[chunk * g->draws];
     }
     clv_kpalm_own_chunks(p, &first, &last);
     CLV_TRY(g->there ? clv_kpalm_card_near(g->s, chunk) : CLV_OK);
@@ -243,7 +248,7 @@ static clv_status new_seeding(clv_kpalm_state *s, int draws, bool linear, seedin
     const clv_kpalm_problem *p = s->problem;
     *g = (seeding){.s = s, .draws = draws, .linear = linear};
     g->rows = CLV_NEW(p->ctx, double, MOST_DRAWS * p->p);
-    g->sums = CLV_NEW0(p->ctx, double, p->chunks *MOST_DRAWS);
+    g->sums = CLV_NEW0(p->ctx, double, p->chunks *draws);
     return g->rows && g->sums ? clv_panel_new(p->ctx, p->points, draws, &g->panel) : CLV_ENOMEM;
 }
 
@@ -279,7 +284,7 @@ clv_status clv_kpalm_seed_rest(clv_kpalm_state *s, clv_rng *rng, const double *p
     seeding g;
     clv_status status = new_seeding(s, 1, p->euclidean, &g);
     for (int64_t c = 0; c < p->chunks && status == CLV_OK; c++) {
-        g.sums[c * MOST_DRAWS] = parts[c];
+        g.sums[c] = parts[c];
     }
     if (status == CLV_OK && stop == CLV_OK) {
         status = draw(&g, rng, &object);
@@ -374,9 +379,9 @@ static clv_status measure_costs(seeding *g, const int64_t *members) {
             s->upper[i] = square > least ? (float)square : 0;
             sum += part_of(g, (double)s->upper[i], i);
         }
-        g->sums[c * MOST_DRAWS] = sum;
+        g->sums[c * g->draws] = sum;
     }
-    return clv_kpalm_gather_chunks(p, CLV_OK, g->sums, MOST_DRAWS * sizeof *g->sums);
+    return gather_sums(g);
 }
 
 /* Object i alone becomes cluster l. Its old center stays where it is until the next update: sigma falls by the share of

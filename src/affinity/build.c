@@ -253,6 +253,25 @@ static clv_status check_points(clv_context *ctx, const clv_matrix *points, const
     return check_landmarks(ctx, points, options);
 }
 
+/* What else would do, where a home that was asked for cannot hold the affinity. */
+static const char *what_it_holds(const clv_affinity_options *options) {
+    bool given = options->kind == CLV_AFFINITY_PRECOMPUTED;
+    switch ((clv_home)options->home) {
+    case CLV_HOME_SPARSE:
+        return given ? "" : ", which has all pairs: --affinity knn and local-knn have near pairs alone";
+    case CLV_HOME_CUDA:
+        return ": it holds those of kind gaussian, exponential, cosine or distance of dense points with up to 1024 "
+               "columns, and dense matrices that are given; choose another home";
+    case CLV_HOME_COMPUTED:
+        return ": it holds those of kind gaussian, exponential, distance, local or minimax, without landmarks; choose "
+               "another home";
+    case CLV_HOME_LOWRANK:
+        return ": it holds those of kind cosine, and gaussian or exponential ones with --landmarks";
+    default:
+        return "";
+    }
+}
+
 static clv_status plan_home(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
                             const clv_home_maker **maker, clv_affinity_info *out) {
     size_t now, most, budget = clv_memory_budget(options->memory);
@@ -265,15 +284,8 @@ static clv_status plan_home(clv_context *ctx, const clv_matrix *points, const cl
     bool on_card = options->home == CLV_HOME_AUTO && !clv_is_shared(ctx) && clv_cuda_pays(ctx, points, options);
     *maker = on_card ? &clv_cuda_maker : choose(ctx, points, options, room);
     if (!*maker) {
-        bool sparse = options->kind != CLV_AFFINITY_PRECOMPUTED && options->home == CLV_HOME_SPARSE;
-        const char *why =
-            sparse ? ", which has all pairs: --affinity knn and local-knn have near pairs alone"
-            : options->home == CLV_HOME_CUDA
-                ? ": it holds those of kind gaussian, exponential, cosine or distance of dense points with up to 1024 "
-                  "columns, and dense matrices that are given; choose another home"
-                : "";
         return clv_fail(ctx, CLV_EUSAGE, "home = %s cannot hold this %s affinity%s", clv_home_name(options->home),
-                        clv_affinity_kind_name(options->kind), why);
+                        clv_affinity_kind_name(options->kind), what_it_holds(options));
     }
     *out = plan_of(ctx, *maker, points, options);
     bool given = options->kind == CLV_AFFINITY_PRECOMPUTED;

@@ -395,7 +395,7 @@ clv_status clv_ksupport_solve(clv_context *ctx, const clv_input *input, const vo
     const clv_ksupport_options *options = chosen;
     CLV_TRY(options->path ? clv_ks_walk(ctx, input, options, out) : solve(ctx, input, options, out));
     CLV_TRY(warn_of_fractions(*out));
-    CLV_TRY(clv_ks_warn_of_crawling(options->solver, *out));
+    CLV_TRY(clv_ks_warn_of_crawling(*out));
     return warn_of_means(ctx, input, options, *out);
 }
 

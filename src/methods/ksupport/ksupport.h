@@ -348,8 +348,8 @@ typedef struct clv_ks_model {
 void clv_ks_model_free(clv_context *ctx, void *model); /* takes NULL */
 /* Solve. `n`, labels and sizes of the result are left alone. */
 clv_status clv_ks_drive(const clv_ks_problem *p, const clv_method *method, clv_result *result, clv_ks_model **out);
-/* Where a solver of first order was given up, the result says what else to try. */
-clv_status clv_ks_warn_of_crawling(int solver, clv_result *result);
+/* Where a solver stalled before its tolerance, the result says what else to try. */
+clv_status clv_ks_warn_of_crawling(clv_result *result);
 /* Objective and relative gap of given weights, from the data; `intercept` NULL: the best one. The gap is as a run
  * claims it; `rounding`, unless NULL: how far it may be off. */
 clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, const double *intercept, int threads,

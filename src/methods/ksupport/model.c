@@ -218,13 +218,21 @@ static bool is_worn_out(ks_run *run) {
            (is_too_slow(run) || much);
 }
 
-clv_status clv_ks_warn_of_crawling(int solver, clv_result *result) {
-    bool crawled = is_first_order(solver) && result->stop == CLV_STALLED && !result->certificate.holds;
-    return crawled ? clv_result_warn(result,
-                                     "%s ended before its tolerance was reached: on wide or badly scaled data it "
-                                     "crawls; try another --solver, or a --max-iter above %d",
-                                     solver == CLV_KSUPPORT_FISTA ? "fista" : "admm", CLV_MAX_ITER)
-                   : CLV_OK;
+clv_status clv_ks_warn_of_crawling(clv_result *result) {
+    const char *solver = result->solver;
+    if (result->stop != CLV_STALLED || result->certificate.holds) {
+        return CLV_OK;
+    }
+    if (strcmp(solver, "fcfw") == 0) {
+        return clv_result_warn(result, "fcfw ended before its tolerance was reached, as its steps gained nothing any "
+                                       "more; try --solver fista");
+    }
+    return strcmp(solver, "fista") == 0 || strcmp(solver, "admm") == 0
+               ? clv_result_warn(result,
+                                 "%s ended before its tolerance was reached: on wide or badly scaled data it "
+                                 "crawls; try another --solver, or a --max-iter above %d",
+                                 solver, CLV_MAX_ITER)
+               : CLV_OK;
 }
 
 /* The point becomes the best iterate. */

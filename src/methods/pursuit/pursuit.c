@@ -168,7 +168,7 @@ static clv_status fill_result(const job *j, const clv_ks_model *model, clv_resul
     CLV_TRY(take_matrix(j->problem.ctx, &model->w, j->points.n, &weights));
     CLV_TRY(clv_result_take(result, "weights", CLV_FIELD_SPARSE, weights));
     CLV_TRY(clv_result_put_integer(result, "data_passes", (int64_t)(model->passes + 0.5)));
-    CLV_TRY(clv_ks_warn_of_crawling(j->problem.options.solver, result));
+    CLV_TRY(clv_ks_warn_of_crawling(result));
     CLV_TRY(warn_of_length(j, result));
     return warn_of_unexplained(j, &model->w, result);
 }

@@ -149,7 +149,8 @@ clv_status clv_product_new(const clv_affinity *a, int64_t k, const double *x, in
 void clv_product_free(clv_product *p); /* takes one that is all zero */
 /* Y from scratch. */
 clv_status clv_product_begin(clv_product *p);
-/* The rank that can look at the column of an object; -1: every rank can. The same for all CLV_SHARE objects of a block. */
+/* The rank that can look at the column of an object; -1: every rank can. The same for all CLV_SHARE objects of a block.
+ */
 int clv_product_owner(const clv_product *p, int64_t object);
 /* Columns of Y for the objects first..first + count - 1, whose owner this rank is: k x count. */
 void clv_product_columns(const clv_product *p, int64_t first, int64_t count, double *out);

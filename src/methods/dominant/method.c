@@ -62,8 +62,8 @@ static int64_t looks_at(const clv_dominant_options *options) {
     bool multistart = options->multistart > 1;
     bool all = options->solver == CLV_DOMINANT_RD || (!multistart && strcmp(options->start, "center") == 0);
     int64_t searches, looks;
-    bool known = clv_mul(options->k, multistart ? options->multistart : 1, &searches) &&
-                 clv_mul(searches, PER_SET, &looks);
+    bool known =
+        clv_mul(options->k, multistart ? options->multistart : 1, &searches) && clv_mul(searches, PER_SET, &looks);
     return known && !all ? looks : 0;
 }
 

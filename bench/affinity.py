@@ -114,7 +114,7 @@ def neighbor_points(n):
     np.save("ours.npy", 0)  # our answer is a sparse file
 
 
-SHORT = "A run of some tenths of a second or less is over soon after it is noticed that others want the cores, and one of its threads waits."
+SHORT = "A run of 50 to 200 milliseconds: idle, a part of it is waking a thread, and the first touch of 128 MB, which the system clears; busy, it is over soon after it is noticed that others want the cores, and one of its threads waits."
 ROWS = [
     Row("affinity-exponential", "exponential affinity of n x 16 points", (1000, 2000, 4000), normal(16),
         build("exponential", "--gamma", GAMMA), ("affinity",), {"SciPy cdist": scipy_exponential},

@@ -477,8 +477,10 @@ def runnable(isa):
 def versions():
     """Of everything that is timed."""
     found = [subprocess.run([CLEAVE, "--version"], capture_output=True, text=True, check=True).stdout.strip()]
-    revision = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True)
-    found[0] += f" ({revision.stdout.strip()})" if revision.returncode == 0 else ""
+    sources = ("--", "src", "cli", "include", "cmake", "CMakeLists.txt")  # a report is no change of what it reports on
+    revision, changes = (subprocess.run(["git", "-C", ROOT, *words, *sources], capture_output=True, text=True).stdout.strip()
+                         for words in (("log", "-1", "--format=%h"), ("status", "--porcelain")))
+    found[0] += f" ({revision}{'-dirty' * bool(changes)})" if revision else ""
     for name in PEERS:
         try:
             found.append(f"{name} {metadata.version(name)}")

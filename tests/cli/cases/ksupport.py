@@ -128,6 +128,21 @@ def columns_far_from_the_origin():
 
 
 @case
+def columns_of_one_value_say_nothing():
+    """Beside an intercept their weights are 0, however large they are: nothing that rounding makes of them counts."""
+    npy("y.npy", [1.0, 1, 0, 0, 0, 1, 2, 0, 0])
+    for value in (3.0, 4.75e30):
+        npy("x.npy", [[value, -value]] * 9)
+        for solver in ("newton", "fcfw", "fista", "admm"):
+            how = ["-k", 2, "--loss", "squares", "--intercept", "--solver", solver, "-q", "--json", "r.json"]
+            cleave("ksupport", "x.npy", "y.npy", *how)
+            result = json.loads(read("r.json"))
+            check(result["certificate"]["holds"] and not result["weights"]["value"], f"{value} {solver}")
+            check(abs(result["objective"]["value"] - 19 / 9) < 1e-12, f"{value} {solver}: half of the squares about their mean")
+            cleave("verify", "r.json", "x.npy", "y.npy", out="^accepted")
+
+
+@case
 def a_model_without_its_intercepts_is_none():
     classes()
     fit("-k", 5, "--intercept", "--json", "r.json", "-q")

@@ -222,10 +222,10 @@ AIMS = [
         "Half of it is the neighbor search; the rest goes through a graph that no cache holds."),
     Aim("symnmf", "symnmf of pendigits, standardized, k = 10, with the gamma of 0.1.0 (asked: twice the 5.4 s of a prototype on one thread)", "", 10, "most", "s", factorization(10, 0.0923441)),
     Aim("symnmf-100", "the same, k = 100", "", 10, "most", "s", factorization(100, 0.437291),
-        "A third of it is the start (1.5 s of eigenvectors, 20 sweeps on them), the rest 41 to 61 sweeps of 0.2 s, of which nearly half is one thread's, "
-        "object by object; from a tenth of the gap on, most sweeps go along flat valleys where f falls by a thousandth. Relaxation, sweeps on 100 or 200 eigenpairs first, exact "
-        "steps along the last change, momentum and extrapolation over five sweeps were tried: 36 sweeps instead of 50 at best; spg and Newton steps by conjugate gradients are slower. "
-        "It would need objects of the next block moved beside the product of the last one, and half of the sweeps."),
+        "Four tenths of it are the start (1.7 s of eigenvectors, 1.9 s of 20 sweeps on them), the rest 41 sweeps of 0.14 s (other seeds: up to 55), each of which reads the gigabyte of P once, "
+        "at 0.14 to 0.2 s by what the memory of the host gives; from a tenth of the gap on, most sweeps go along flat valleys where f falls by a thousandth. Relaxation, looser eigenpairs, exact "
+        "steps along the last change, momentum and extrapolation over five sweeps were tried: 36 sweeps instead of 50 at best, or more than before; spg and Newton steps by conjugate gradients are slower. "
+        "It would need P in floats beside the doubles, half as much memory again."),
     *(Aim(f"corrective-{k}", f"fcfw, p = 1,000,000, M = 500, k = {k}, one thread / (passes x reading X)", "4.0 to 4.3", 1.3, "most", "",
           corrective(k), "Passes are as fast as reading but where it is held to baseline (floats become doubles on the way); the rest is the working set, whose 2 k "
           "rows and more are multiplied, where they are, in every inner iteration (a quarter of the time at k = 10,000), and the choice of its features.") for k in (2000, 6000, 10000)),

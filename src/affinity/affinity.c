@@ -363,18 +363,16 @@ clv_status clv_affinity_moments(const clv_affinity *a, int64_t threads, double *
     return CALL(a, moments, threads_for(a, (double)a->info.nonzeros, threads), sum, squares);
 }
 
-clv_status clv_affinity_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
-                                 double *y, int threads) {
-    return CALL(a, add_rows, first, count, d, k, y, a->lock ? 1 : threads);
+clv_status clv_affinity_add_rows(const clv_affinity *a, const clv_change *change, double *y, int threads) {
+    return CALL(a, add_rows, change, y, a->lock ? 1 : threads);
 }
 
 bool clv_affinity_adds_roughly(const clv_affinity *a) {
     return a->home.rough_add_rows != a->home.add_rows;
 }
 
-clv_status clv_affinity_rough_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
-                                       double *y, int threads) {
-    return CALL(a, rough_add_rows, first, count, d, k, y, a->lock ? 1 : threads);
+clv_status clv_affinity_rough_add_rows(const clv_affinity *a, const clv_change *change, double *y, int threads) {
+    return CALL(a, rough_add_rows, change, y, a->lock ? 1 : threads);
 }
 
 /* --- sums that follow their labels --- */

@@ -93,14 +93,25 @@ clv_status clv_affinity_moments(const clv_affinity *a, int64_t threads, double *
 /* The entries between the objects first..first + count - 1: count x count. `first` is a multiple of CLV_TILE here and
  * below. */
 clv_status clv_affinity_block(const clv_affinity *a, int64_t first, int64_t count, double *out);
-/* y += d A[first..first + count - 1, :] for d of k x count, y of k x n. */
-clv_status clv_affinity_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
-                                 double *y, int threads);
+/* What one thread does while the others go on with a change, once the CLV_SHARE columns around `at` are up to date. */
+typedef struct clv_errand {
+    int64_t at;
+    void (*run)(void *user);
+    void *user;
+    bool done; /* set by a home that has done so */
+} clv_errand;
+/* A change of a factor for the objects first..first + count - 1: d of k x count, without gaps. */
+typedef struct clv_change {
+    int64_t first, count, k;
+    const double *d;
+    clv_errand *errand; /* or NULL */
+} clv_change;
+/* y += d A[first..first + count - 1, :] for y of k x n. */
+clv_status clv_affinity_add_rows(const clv_affinity *a, const clv_change *change, double *y, int threads);
 /* The same, off by CLV_ROUGH of the sum of magnitudes, where the home is faster that way and numbers are in the range
  * of floats. False: it is exact. `count` is at most CLV_SHARE. */
 bool clv_affinity_adds_roughly(const clv_affinity *a);
-clv_status clv_affinity_rough_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
-                                       double *y, int threads);
+clv_status clv_affinity_rough_add_rows(const clv_affinity *a, const clv_change *change, double *y, int threads);
 
 /* build.c: the home to rebuild an affinity in that was kept in the home of this name: floats in floats; of all others
  * any, as they hold the same doubles. *bytes: what it takes in that home, as far as is known without building it.
@@ -154,8 +165,8 @@ clv_status clv_product_begin(clv_product *p);
 int clv_product_owner(const clv_product *p, int64_t object);
 /* Columns of Y for the objects first..first + count - 1, whose owner this rank is: k x count. */
 void clv_product_columns(const clv_product *p, int64_t first, int64_t count, double *out);
-/* X has changed by d (k x count, without gaps) for these objects. */
-clv_status clv_product_change(clv_product *p, int64_t first, int64_t count, const double *d);
+/* X has changed by this. On return the errand is done, if only then. */
+clv_status clv_product_change(clv_product *p, const clv_change *change);
 /* All of Y. */
 clv_status clv_product_values(clv_product *p);
 

@@ -245,23 +245,25 @@ static clv_status computed_group_sums(const clv_affinity *a, const int32_t *labe
 
 /* --- for products that follow their factor (product.c) --- */
 
-/* A panel of outputs takes the panels of the objects in their order; only those that product.c wants of this rank. */
-static clv_status computed_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
-                                    double *y, int threads) {
+/* A panel of outputs takes the panels of the objects in their order. */
+static void add_rows_strip(const clv_affinity *a, const clv_change *change, const void *work, double *y, int64_t at,
+                           int64_t width) {
     const clv_panels *panels = &home_of(a)->panels;
-    int n = (int)panels->n;
-    int64_t begin, end;
-    clv_share_objects(a->ctx, panels->n, CLV_SHARE, &begin, &end);
-#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
-    for (int64_t b = begin / CLV_TILE; b < (end + CLV_TILE - 1) / CLV_TILE; b++) {
-        _Alignas(64) double tile[CLV_TILE * CLV_TILE];
+    int n = (int)panels->n, count = (int)change->count;
+    _Alignas(64) double tile[CLV_TILE * CLV_TILE];
+    (void)work;
+    for (int64_t b = at / CLV_TILE; b * CLV_TILE < at + width; b++) {
         for (int64_t r = 0; r < count; r += CLV_TILE) {
             int64_t some = count - r < CLV_TILE ? count - r : CLV_TILE;
-            similarity_tile(a, (first + r) / CLV_TILE, b, tile);
-            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)clv_panel_size(panels, b), (int)some, 1,
-                        d + r, (int)count, tile, CLV_TILE, 1, y + b * CLV_TILE, n);
+            similarity_tile(a, (change->first + r) / CLV_TILE, b, tile);
+            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)change->k, (int)clv_panel_size(panels, b),
+                        (int)some, 1, change->d + r, count, tile, CLV_TILE, 1, y + b * CLV_TILE, n);
         }
     }
+}
+
+static clv_status computed_add_rows(const clv_affinity *a, const clv_change *change, double *y, int threads) {
+    clv_change_strips(a, change, add_rows_strip, NULL, y, threads);
     return CLV_OK;
 }
 

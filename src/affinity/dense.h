@@ -46,10 +46,8 @@ static inline clv_affinity_cost clv_dense_cost(int64_t n) {
 clv_status clv_dense_room(clv_affinity *a, clv_scalar scalar);
 
 /* dense_change.c: home.h says what they do. */
-clv_status clv_dense_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
-                              double *y, int threads);
-clv_status clv_dense_rough_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
-                                    double *y, int threads);
+clv_status clv_dense_add_rows(const clv_affinity *a, const clv_change *change, double *y, int threads);
+clv_status clv_dense_rough_add_rows(const clv_affinity *a, const clv_change *change, double *y, int threads);
 
 /* dense_make.c: of a home of which ranks hold a part each, some objects, likewise. */
 clv_status clv_dense_part_subset(const clv_affinity *a, const int64_t *objects, int64_t m, clv_affinity **out);

@@ -8,33 +8,32 @@
 #include <omp.h>
 #include <string.h>
 
-enum { FOLLOW_COLS = CLV_SHARE, SPARSE_ROWS = 64 };
+enum { SPARSE_ROWS = 64 };
 /* Changes with fewer nonzeros are multiplied by these alone. */
 #define DENSE_CHANGE 0.4
 
-/* y += d A[first.., at..], a range of columns. */
-static void add_rows_strip(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k, double *y,
-                           int64_t at, int64_t width) {
-    double wide[CLV_TILE * FOLLOW_COLS];
-    int n = (int)a->info.n, stride = (int)count, cols = (int)width;
+static void add_rows_strip(const clv_affinity *a, const clv_change *change, const void *work, double *y, int64_t at,
+                           int64_t width) {
+    double wide[CLV_TILE * CLV_SHARE];
+    int n = (int)a->info.n, k = (int)change->k, stride = (int)change->count, cols = (int)width;
+    (void)work;
     if (!clv_dense_is_f32(a)) {
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, cols, stride, 1, d, stride,
-                    clv_dense_row64(a, first) + at, (int)clv_dense_of(a)->width, 1, y + at, n);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, k, cols, stride, 1, change->d, stride,
+                    clv_dense_row64(a, change->first) + at, (int)clv_dense_of(a)->width, 1, y + at, n);
         return;
     }
-    for (int64_t r = 0; r < count; r += CLV_TILE) {
-        int64_t some = count - r < CLV_TILE ? count - r : CLV_TILE;
+    for (int64_t r = 0; r < change->count; r += CLV_TILE) {
+        int64_t some = change->count - r < CLV_TILE ? change->count - r : CLV_TILE;
         for (int64_t i = 0; i < some; i++) {
-            clv_kernels->widen(wide + i * width, clv_dense_row32(a, first + r + i) + at, width);
+            clv_kernels->widen(wide + i * width, clv_dense_row32(a, change->first + r + i) + at, width);
         }
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, cols, (int)some, 1, d + r, stride, wide, cols, 1,
-                    y + at, n);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, k, cols, (int)some, 1, change->d + r, stride, wide, cols,
+                    1, y + at, n);
     }
 }
 
 /* d as floats: whole, or, where most of it is 0, for every SPARSE_ROWS objects the nonzeros of each of its k rows. */
 typedef struct rough_change {
-    int64_t first, count, k;
     float *all;     /* k x count, or */
     int32_t *start; /* k + 1 for every SPARSE_ROWS objects: where rows begin in the next two */
     int32_t *index; /* the object, among its SPARSE_ROWS */
@@ -49,16 +48,17 @@ static int64_t count_nonzeros(const double *d, int64_t count) {
     return found;
 }
 
-static void list_nonzeros(rough_change *change, const double *d) {
-    int32_t found = 0, *start = change->start;
+static void list_nonzeros(const clv_change *change, rough_change *out) {
+    int32_t found = 0, *start = out->start;
     for (int64_t r = 0; r < change->count; r += SPARSE_ROWS, start += change->k + 1) {
         int64_t end = change->count - r < SPARSE_ROWS ? change->count : r + SPARSE_ROWS;
         for (int64_t c = 0; c < change->k; c++) {
             start[c] = found;
             for (int64_t i = r; i < end; i++) {
-                if (d[c * change->count + i] != 0) {
-                    change->index[found] = (int32_t)(i - r);
-                    change->value[found++] = (float)d[c * change->count + i];
+                double d = change->d[c * change->count + i];
+                if (d != 0) {
+                    out->index[found] = (int32_t)(i - r);
+                    out->value[found++] = (float)d;
                 }
             }
         }
@@ -67,20 +67,20 @@ static void list_nonzeros(rough_change *change, const double *d) {
 }
 
 /* What is allocated is freed by the caller, also on failure. */
-static clv_status roughen(const double *d, rough_change *out, clv_kept *kept) {
-    int64_t entries = out->k * out->count, nonzeros = count_nonzeros(d, entries);
+static clv_status roughen(const clv_change *change, rough_change *out, clv_kept *kept) {
+    int64_t entries = change->k * change->count, nonzeros = count_nonzeros(change->d, entries);
     if (nonzeros > DENSE_CHANGE * (double)entries) {
         out->all = CLV_TAKE(kept, float, entries);
         if (kept->status == CLV_OK) {
-            clv_kernels->narrow(out->all, d, entries);
+            clv_kernels->narrow(out->all, change->d, entries);
         }
         return kept->status;
     }
     out->index = CLV_TAKE(kept, int32_t, nonzeros);
     out->value = CLV_TAKE(kept, float, nonzeros);
-    out->start = CLV_TAKE(kept, int32_t, (out->count + SPARSE_ROWS - 1) / SPARSE_ROWS * (out->k + 1));
+    out->start = CLV_TAKE(kept, int32_t, (change->count + SPARSE_ROWS - 1) / SPARSE_ROWS * (change->k + 1));
     if (kept->status == CLV_OK) {
-        list_nonzeros(out, d);
+        list_nonzeros(change, out);
     }
     return kept->status;
 }
@@ -99,21 +99,23 @@ static void narrow_rows(const clv_affinity *a, int64_t first, int64_t count, int
 }
 
 /* The same in floats, ROUGH_CLUSTERS rows of d at a time. */
-static void add_rows_rough(const clv_affinity *a, const rough_change *d, double *y, int64_t at, int64_t width) {
+static void add_rows_rough(const clv_affinity *a, const clv_change *change, const void *work, double *y, int64_t at,
+                           int64_t width) {
     enum { ROUGH_CLUSTERS = 128, LINE = CLV_LINE / sizeof(float) };
-    float narrow[CLV_SHARE * (FOLLOW_COLS + LINE)], sums[ROUGH_CLUSTERS * FOLLOW_COLS];
-    int64_t n = a->info.n, padded = (width + LINE - 1) / LINE * LINE;
+    const rough_change *d = work;
+    float narrow[CLV_SHARE * (CLV_SHARE + LINE)], sums[ROUGH_CLUSTERS * CLV_SHARE];
+    int64_t n = a->info.n, count = change->count, padded = (width + LINE - 1) / LINE * LINE;
     int64_t pitch = padded | LINE; /* an odd number of lines, so that rows do not share places in the caches */
-    narrow_rows(a, d->first, d->count, at, width, padded, pitch, narrow);
-    for (int64_t c = 0; c < d->k; c += ROUGH_CLUSTERS) {
-        int64_t some = d->k - c < ROUGH_CLUSTERS ? d->k - c : ROUGH_CLUSTERS;
+    narrow_rows(a, change->first, count, at, width, padded, pitch, narrow);
+    for (int64_t c = 0; c < change->k; c += ROUGH_CLUSTERS) {
+        int64_t some = change->k - c < ROUGH_CLUSTERS ? change->k - c : ROUGH_CLUSTERS;
         if (d->all) {
-            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)some, (int)padded, (int)d->count, 1,
-                        d->all + c * d->count, (int)d->count, narrow, (int)pitch, 0, sums, (int)padded);
+            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)some, (int)padded, (int)count, 1,
+                        d->all + c * count, (int)count, narrow, (int)pitch, 0, sums, (int)padded);
         } else {
             memset(sums, 0, (size_t)(some * padded) * sizeof *sums);
             const int32_t *start = d->start + c;
-            for (int64_t r = 0; r < d->count; r += SPARSE_ROWS, start += d->k + 1) {
+            for (int64_t r = 0; r < count; r += SPARSE_ROWS, start += change->k + 1) {
                 clv_kernels->add_sparse_rows(start, d->index, d->value, some, narrow + r * pitch, pitch, padded, sums);
             }
         }
@@ -123,41 +125,29 @@ static void add_rows_rough(const clv_affinity *a, const rough_change *d, double 
     }
 }
 
-/* With floats of d: roughly. */
-static clv_status add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d,
-                           const rough_change *rough, int64_t k, double *y, int threads) {
-    int64_t n = a->info.n, begin, end; /* what product.c wants of this rank */
+/* What the strips have added of a diagonal that is 0. */
+static void drop_diagonal(const clv_affinity *a, const clv_change *change, double *y) {
     const double *own = clv_dense_of(a)->diagonal;
-    clv_share_objects(a->ctx, n, CLV_SHARE, &begin, &end);
-#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
-    for (int64_t at = begin; at < end; at += FOLLOW_COLS) {
-        int64_t width = n - at < FOLLOW_COLS ? n - at : FOLLOW_COLS;
-        if (rough) {
-            add_rows_rough(a, rough, y, at, width);
-        } else {
-            add_rows_strip(a, first, count, d, k, y, at, width);
+    for (int64_t c = 0; own && c < change->k; c++) {
+        for (int64_t r = 0; r < change->count; r++) {
+            y[c * a->info.n + change->first + r] -= own[change->first + r] * change->d[c * change->count + r];
         }
     }
-    for (int64_t c = 0; own && c < k; c++) {
-        for (int64_t r = 0; r < count; r++) {
-            y[c * n + first + r] -= own[first + r] * d[c * count + r];
-        }
-    }
+}
+
+clv_status clv_dense_add_rows(const clv_affinity *a, const clv_change *change, double *y, int threads) {
+    clv_change_strips(a, change, add_rows_strip, NULL, y, threads);
+    drop_diagonal(a, change, y);
     return CLV_OK;
 }
 
-clv_status clv_dense_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
-                              double *y, int threads) {
-    return add_rows(a, first, count, d, NULL, k, y, threads);
-}
-
-clv_status clv_dense_rough_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
-                                    double *y, int threads) {
-    rough_change rough = {.first = first, .count = count, .k = k};
+clv_status clv_dense_rough_add_rows(const clv_affinity *a, const clv_change *change, double *y, int threads) {
+    rough_change rough = {0};
     clv_kept kept = {.ctx = a->ctx};
-    clv_status status = roughen(d, &rough, &kept);
+    clv_status status = roughen(change, &rough, &kept);
     if (status == CLV_OK) {
-        status = add_rows(a, first, count, d, &rough, k, y, threads);
+        clv_change_strips(a, change, add_rows_rough, &rough, y, threads);
+        drop_diagonal(a, change, y);
     }
     clv_free_kept(&kept);
     return status;

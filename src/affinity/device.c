@@ -183,10 +183,10 @@ static clv_status device_combine(const clv_affinity *a, const clv_terms *terms, 
     return status;
 }
 
-static clv_status device_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
-                                  double *y, int threads) {
-    int32_t *objects = narrow(a->ctx, NULL, first, count);
-    clv_status status = objects ? product_of(a, objects, count, d, k, y, CLV_CUDA_ADD) : CLV_ENOMEM;
+static clv_status device_add_rows(const clv_affinity *a, const clv_change *change, double *y, int threads) {
+    int32_t *objects = narrow(a->ctx, NULL, change->first, change->count);
+    clv_status status =
+        objects ? product_of(a, objects, change->count, change->d, change->k, y, CLV_CUDA_ADD) : CLV_ENOMEM;
     (void)threads;
     clv_free(a->ctx, objects);
     return status;

@@ -175,10 +175,13 @@ static void use_in_rows(const column_job *job, int64_t m, const double *column) 
     }
 }
 
-static clv_status rows_by_columns(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
-                                  double *y, int threads) {
+static clv_status rows_by_columns(const clv_affinity *a, const clv_change *change, double *y, int threads) {
+    column_job job = {.a = a, .first = change->first, .count = change->count, .use = use_in_rows};
+    job.x = change->d;
+    job.k = change->k;
+    job.y = y;
     (void)threads;
-    return run(&(column_job){.a = a, .first = first, .count = count, .use = use_in_rows, .x = d, .k = k, .y = y}, 1);
+    return run(&job, 1);
 }
 
 static void use_in_block(const column_job *job, int64_t m, const double *column) {

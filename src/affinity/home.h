@@ -60,10 +60,8 @@ typedef struct clv_home_functions {
     clv_status (*combine)(const clv_affinity *a, const clv_terms *terms, double *y, int threads);
     clv_status (*moments)(const clv_affinity *a, int threads, double *sum, double *squares);
     clv_status (*block)(const clv_affinity *a, int64_t first, int64_t count, double *out);
-    clv_status (*add_rows)(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k, double *y,
-                           int threads);
-    clv_status (*rough_add_rows)(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
-                                 double *y, int threads);
+    clv_status (*add_rows)(const clv_affinity *a, const clv_change *change, double *y, int threads);
+    clv_status (*rough_add_rows)(const clv_affinity *a, const clv_change *change, double *y, int threads);
     /* The rows of the sheet; the same bits whichever rows come with them. */
     clv_status (*fill)(const clv_affinity *a, const clv_sheet *out, int threads);
     /* As clv_affinity_subset; begins with clv_affinity_like. What it has made is freed for it when it fails. */
@@ -133,6 +131,13 @@ typedef struct clv_spread {
 clv_spread clv_spread_begin(const clv_affinity *a, double entries);
 /* y, k x n, of all objects. */
 clv_status clv_spread_gather(const clv_affinity *a, const clv_spread *spread, clv_status status, double *y, int64_t k);
+/* product.c: for a home whose changes are strips of CLV_SHARE columns (the last is narrower), of which threads take the
+ * next: `add` for all that are wanted of this rank, and the errand of the change as soon as its own is there. */
+typedef void clv_strip(const clv_affinity *a, const clv_change *change, const void *work, double *y, int64_t at,
+                       int64_t width);
+void clv_change_strips(const clv_affinity *a, const clv_change *change, clv_strip *add, const void *work, double *y,
+                       int threads);
+
 /* fallback.c: sets what is NULL. */
 void clv_home_complete(clv_home_functions *home);
 /* The number of each object of `base` among the m chosen, or -1: n, owned by the caller; NULL: out of memory. */

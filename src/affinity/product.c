@@ -97,17 +97,51 @@ void clv_product_columns(const clv_product *p, int64_t first, int64_t count, dou
     }
 }
 
-clv_status clv_product_change(clv_product *p, int64_t first, int64_t count, const double *d) {
+/* An errand, at most once. */
+static void run_errand(clv_errand *errand) {
+    if (errand && !errand->done) {
+        errand->run(errand->user);
+        errand->done = true;
+    }
+}
+
+void clv_change_strips(const clv_affinity *a, const clv_change *change, clv_strip *add, const void *work, double *y,
+                       int threads) {
+    int64_t n = a->info.n, begin, end, before = -1; /* what is wanted of this rank, and which strip comes first */
+    clv_share_objects(a->ctx, n, CLV_SHARE, &begin, &end);
+    if (change->errand) {
+        before = change->errand->at / CLV_SHARE * CLV_SHARE;
+    }
+#pragma omp parallel num_threads(clv_team(threads))
+    {
+#pragma omp single nowait
+        if (before >= 0) {
+            add(a, change, work, y, before, n - before < CLV_SHARE ? n - before : CLV_SHARE);
+            run_errand(change->errand);
+        }
+#pragma omp for schedule(dynamic)
+        for (int64_t at = begin; at < end; at += CLV_SHARE) {
+            if (at != before) {
+                add(a, change, work, y, at, n - at < CLV_SHARE ? n - at : CLV_SHARE);
+            }
+        }
+    }
+}
+
+clv_status clv_product_change(clv_product *p, const clv_change *change) {
     clv_status status = CLV_OK;
+    int64_t first = change->first, count = change->count;
     int threads = count * p->n * p->k < CHANGE_WORTH_THREADS ? 1 : p->threads;
     clv_blas_serial_begin();
     if (is_factored(p)) {
         int rank = (int)p->factor.cols;
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)p->k, rank, (int)count, 1, d, (int)count,
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)p->k, rank, (int)count, 1, change->d, (int)count,
                     (const double *)p->factor.values + first * rank, rank, 1, p->t, rank);
     } else {
-        status = (p->rough ? clv_affinity_rough_add_rows : clv_affinity_add_rows)(p->a, first, count, d, p->k, p->y,
-                                                                                  threads);
+        status = (p->rough ? clv_affinity_rough_add_rows : clv_affinity_add_rows)(p->a, change, p->y, threads);
+    }
+    if (status == CLV_OK) {
+        run_errand(change->errand);
     }
     clv_blas_serial_end();
     return status;

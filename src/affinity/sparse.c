@@ -152,18 +152,17 @@ static clv_status sparse_group_sums(const clv_affinity *a, const int32_t *labels
 /* --- for products that follow their factor (product.c) --- */
 
 /* Threads share the vectors: rows of the graph would meet in the same columns. */
-static clv_status sparse_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
-                                  double *y, int threads) {
+static clv_status sparse_add_rows(const clv_affinity *a, const clv_change *change, double *y, int threads) {
     const clv_matrix *graph = graph_of(a);
     const double *values = graph->values;
-    int64_t entries = graph->start[first + count] - graph->start[first];
-#pragma omp parallel for num_threads(clv_team(threads)) schedule(static) if (entries * k >= WORTH_THREADS)
-    for (int64_t c = 0; c < k; c++) {
+    int64_t first = change->first, end = first + change->count, entries = graph->start[end] - graph->start[first];
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static) if (entries * change->k >= WORTH_THREADS)
+    for (int64_t c = 0; c < change->k; c++) {
         double *row = y + c * a->info.n;
-        for (int64_t i = first; i < first + count; i++) {
-            double change = d[c * count + i - first];
-            for (int64_t e = graph->start[i]; change != 0 && e < graph->start[i + 1]; e++) {
-                row[graph->index[e]] += counts(a, graph, i, e) ? change * values[e] : 0;
+        for (int64_t i = first; i < end; i++) {
+            double d = change->d[c * change->count + i - first];
+            for (int64_t e = graph->start[i]; d != 0 && e < graph->start[i + 1]; e++) {
+                row[graph->index[e]] += counts(a, graph, i, e) ? d * values[e] : 0;
             }
         }
     }

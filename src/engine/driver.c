@@ -253,7 +253,8 @@ static clv_status recompute_best(clv_run_worker *w, clv_attempt *now, bool *soun
     double drift = fresh.rounded ? 0 : fabs(now->best - fresh.value) / fmax(1, fabs(fresh.value));
     bool holds = solver->rule_on_iterate ? fresh.converged : fresh.certificate <= solver->tolerance;
     bool claim_lost = (solver->stops_on_certificate || solver->rule_on_iterate) && now->stop == CLV_CONVERGED && !holds;
-    *sound = drift <= DRIFT_ALLOWED && !claim_lost;
+    bool as_carried = fresh.rough ? now->stop == CLV_CONVERGED : drift <= DRIFT_ALLOWED;
+    *sound = as_carried && !claim_lost;
     now->drift = fmax(now->drift, drift);
     now->best = now->value = fresh.value;
     now->certificate = fresh.certificate;

@@ -14,6 +14,7 @@ typedef struct clv_iterate {
     bool converged;     /* the stopping rule holds: this iterate is where the method wants to be */
     bool stalled;       /* further steps are pointless, yet the rule does not hold */
     bool rounded;       /* resume: not the iterate of the snapshot but one near it, whose value is no drift */
+    bool rough;         /* resume: values were carried roughly so far, and from now on are not */
     double extra[CLV_TRACE_EXTRAS]; /* more columns of the trace, by the names in clv_solver */
 } clv_iterate;
 

@@ -147,20 +147,63 @@ static bool all_alike(const double *x, const double *y, int64_t n, double least,
     return good;
 }
 
+/* The first place, of those of the lanes, that has this value; -1: none. */
+INLINE int64_t place_of(double value, const doubles *lanes, const double_mask *places, int parts) {
+    int64_t first = INT64_MAX;
+    for (int v = 0; v < parts; v++) {
+        double_mask here = CHOOSE(double_mask, double_mask, lanes[v] == value, places[v], (double_mask){0} + INT64_MAX);
+        for (int lane = 0; lane < DOUBLES; lane++) {
+            first = here[lane] < first ? here[lane] : first;
+        }
+    }
+    return first < INT64_MAX ? first : -1;
+}
+
+/* One pass: each lane has the least and the largest that it has met, and where. */
 static void steepest(const double *g, const double *w, int64_t n, clv_steepest *out) {
-    double along = 0, least = HUGE_VAL, most = -HUGE_VAL;
-#pragma omp simd reduction(+ : along) reduction(min : least) reduction(max : most)
-    for (int64_t i = 0; i < n; i++) {
-        double held = w[i] > 0 ? g[i] : -HUGE_VAL;
-        along += g[i] * w[i];
+    enum { PARTS = TERMS / DOUBLES };
+    doubles sums[PARTS], low[PARTS], high[PARTS];
+    double_mask at[PARTS], low_at[PARTS], high_at[PARTS];
+    for (int v = 0; v < PARTS; v++) {
+        sums[v] = (doubles){0};
+        low[v] = sums[v] + HUGE_VAL;
+        high[v] = -low[v];
+        for (int lane = 0; lane < DOUBLES; lane++) {
+            at[v][lane] = v * DOUBLES + lane;
+        }
+        low_at[v] = high_at[v] = (double_mask){0} + INT64_MAX;
+    }
+    int64_t i = 0;
+    for (; i + TERMS <= n; i += TERMS) {
+        for (int v = 0; v < PARTS; v++) {
+            doubles slope = *(const loose_doubles *)(g + i + v * DOUBLES);
+            doubles share = *(const loose_doubles *)(w + i + v * DOUBLES);
+            double_mask lower = slope < low[v], higher = (slope > high[v]) & (share > 0);
+            sums[v] += slope * share;
+            low[v] = CHOOSE(doubles, double_mask, lower, slope, low[v]);
+            low_at[v] = CHOOSE(double_mask, double_mask, lower, at[v], low_at[v]);
+            high[v] = CHOOSE(doubles, double_mask, higher, slope, high[v]);
+            high_at[v] = CHOOSE(double_mask, double_mask, higher, at[v], high_at[v]);
+            at[v] += TERMS;
+        }
+    }
+    double along = sum_parts(sums, PARTS), least = HUGE_VAL, most = -HUGE_VAL;
+    for (int v = 0; v < PARTS; v++) {
+        doubles turned = -low[v];
+        double lowest = -top_double(&turned), highest = top_double(&high[v]);
+        least = lowest < least ? lowest : least;
+        most = highest > most ? highest : most;
+    }
+    int64_t gainer = place_of(least, low, low_at, PARTS), loser = place_of(most, high, high_at, PARTS);
+    double tail = 0;
+    for (; i < n; i++) {
+        tail += g[i] * w[i];
+        gainer = g[i] < least ? i : gainer;
         least = g[i] < least ? g[i] : least;
-        most = held > most ? held : most;
+        loser = w[i] > 0 && g[i] > most ? i : loser;
+        most = w[i] > 0 && g[i] > most ? g[i] : most;
     }
-    int64_t loser = 0;
-    while (loser < n && !(w[loser] > 0 && g[loser] == most)) {
-        loser++;
-    }
-    *out = (clv_steepest){place_in(g, 0, n, least), loser < n ? loser : -1, along - least};
+    *out = (clv_steepest){gainer, loser, along + tail - least};
 }
 
 static void add_products(double *restrict y, const double *restrict a, const double *restrict b, int64_t n) {

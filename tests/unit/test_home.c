@@ -117,8 +117,9 @@ static void check_sums(const clv_affinity *bare, const clv_affinity *dense, int6
     assert_int_equal(clv_affinity_move_many(bare, objects, labels, after, N, y, threads), CLV_OK);
     assert_int_equal(clv_affinity_move_many(dense, objects, labels, after, N, z, threads), CLV_OK);
     assert_memory_equal(y, z, sizeof y);
-    assert_int_equal(clv_affinity_add_rows(bare, 64, N - 64, x, K, y, 1), CLV_OK);
-    assert_int_equal(clv_affinity_add_rows(dense, 64, N - 64, x, K, z, 1), CLV_OK);
+    clv_change change = {.first = 64, .count = N - 64, .k = K, .d = x};
+    assert_int_equal(clv_affinity_add_rows(bare, &change, y, 1), CLV_OK);
+    assert_int_equal(clv_affinity_add_rows(dense, &change, z, 1), CLV_OK);
     assert_close(y, z, K * N);
     assert_int_equal(clv_affinity_combine(bare, objects, x, N, y, threads), CLV_OK);
     assert_int_equal(clv_affinity_combine(dense, objects, x, N, z, threads), CLV_OK);

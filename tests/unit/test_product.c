@@ -87,11 +87,26 @@ static double product_at(const clv_affinity *a, const double *x, int64_t c, int6
     return sum;
 }
 
+/* What an errand has seen of the columns that it waited for. */
+typedef struct glance {
+    const clv_product *product;
+    int64_t first, count;
+    double *seen; /* k x count */
+    int times;
+} glance;
+
+static void glance_at(void *user) {
+    glance *look = user;
+    clv_product_columns(look->product, look->first, look->count, look->seen);
+    look->times++;
+}
+
 /* Two rounds of changes, block by block; columns are right before every change, everything at the end: rough ones to
  * CLV_ROUGH of the magnitudes that were added up. */
 static void check_following(bool rough) {
     static fixture f;
     static double x[K * N], sizes[K * N], d[K * 2 * CLV_TILE], columns[K * 2 * CLV_TILE], first_bits[K * N];
+    static double seen[K * CLV_TILE];
     fill(&f);
     clv_affinity *a;
     for (int which = 0; build(&f, which, &a); which++) {
@@ -121,7 +136,15 @@ static void check_following(bool rough) {
                         sizes[c * N + first + r] += fabs(d[c * count + r]);
                     }
                 }
-                assert_int_equal(clv_product_change(&p, first, count, d), CLV_OK);
+                int64_t next = (step + 2 * CLV_TILE) % (3 * 2 * CLV_TILE);
+                glance look = {.product = &p, .first = next, .seen = seen};
+                look.count = N - next < CLV_TILE ? N - next : CLV_TILE;
+                clv_errand errand = {.at = next, .run = glance_at, .user = &look};
+                clv_change change = {.first = first, .count = count, .k = K, .d = d, .errand = &errand};
+                assert_int_equal(clv_product_change(&p, &change), CLV_OK);
+                assert_int_equal(look.times, 1);
+                clv_product_columns(&p, next, look.count, columns);
+                assert_memory_equal(seen, columns, sizeof *columns * (size_t)(K * look.count));
             }
             assert_int_equal(clv_product_values(&p), CLV_OK);
             const double *y = p.y;
@@ -217,11 +240,61 @@ static void impossible_means_fall_back(void **unused) {
     end_context(f.ctx);
 }
 
+/* Enough to be shared by threads: the errand sees its columns with this change and without another, while they go on.
+ */
+static void an_errand_runs_beside_the_rest(void **unused) {
+    (void)unused;
+    enum { MANY = 1100, CLUSTERS = 40, BLOCK = CLV_SHARE };
+    static double points[MANY * P], x[CLUSTERS * MANY], d[CLUSTERS * BLOCK], seen[CLUSTERS * BLOCK];
+    clv_context *ctx = new_context();
+    clv_rng rng = clv_rng_stream(5, 0);
+    for (int64_t e = 0; e < MANY * P; e++) {
+        points[e] = clv_rng_normal(&rng);
+    }
+    clv_matrix matrix = {.rows = MANY, .cols = P, .values = points};
+    for (int which = 0; which < 6; which++) {
+        clv_affinity_options how;
+        clv_affinity *a;
+        clv_affinity_defaults(&how);
+        how.home = which / 2 == 0 ? CLV_HOME_DENSE64 : which / 2 == 1 ? CLV_HOME_DENSE32 : CLV_HOME_COMPUTED;
+        assert_int_equal(clv_affinity_build(ctx, &matrix, &how, &a), CLV_OK);
+        clv_product p[2];
+        for (int threads = 1; threads <= 2; threads++) {
+            assert_int_equal(clv_product_new(a, CLUSTERS, x, threads, &p[threads - 1]), CLV_OK);
+            p[threads - 1].rough = which % 2;
+            assert_int_equal(clv_product_begin(&p[threads - 1]), CLV_OK);
+        }
+        for (int64_t first = 0; first < MANY; first += BLOCK) {
+            int64_t count = MANY - first < BLOCK ? MANY - first : BLOCK, next = (first + BLOCK) % (5 * BLOCK);
+            for (int64_t e = 0; e < CLUSTERS * count; e++) {
+                d[e] = e % 3 ? clv_rng_normal(&rng) : 0;
+            }
+            glance look = {.product = &p[1], .first = next, .seen = seen};
+            look.count = MANY - next < BLOCK ? MANY - next : BLOCK;
+            clv_errand errand = {.at = next, .run = glance_at, .user = &look};
+            clv_change change = {.first = first, .count = count, .k = CLUSTERS, .d = d};
+            assert_int_equal(clv_product_change(&p[0], &change), CLV_OK);
+            change.errand = &errand;
+            assert_int_equal(clv_product_change(&p[1], &change), CLV_OK);
+            assert_int_equal(look.times, 1);
+            for (int64_t c = 0; c < CLUSTERS; c++) {
+                assert_memory_equal(seen + c * look.count, p[0].y + c * MANY + next, (size_t)look.count * sizeof *x);
+            }
+            assert_memory_equal(p[0].y, p[1].y, sizeof x);
+        }
+        clv_product_free(&p[0]);
+        clv_product_free(&p[1]);
+        clv_affinity_free(a);
+    }
+    end_context(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moments_and_blocks_are_those_of_the_entries),
         cmocka_unit_test(products_follow),
         cmocka_unit_test(rough_products_follow),
+        cmocka_unit_test(an_errand_runs_beside_the_rest),
         cmocka_unit_test(gamma_gives_the_mean),
         cmocka_unit_test(impossible_means_fall_back),
     };

@@ -338,7 +338,8 @@ static clv_status use_operator(clv_context *ctx, int rank, clv_affinity *a, numb
     CLV_TRY(clv_affinity_moments(a, 1, &out->moments[0], &out->moments[1]));
     CLV_TRY(clv_product_new(a, K, x, 1, &product));
     clv_status status = clv_product_begin(&product);
-    status = status < 0 ? status : clv_product_change(&product, 256, 64, x);
+    status =
+        status < 0 ? status : clv_product_change(&product, &(clv_change){.first = 256, .count = 64, .k = K, .d = x});
     status = status < 0 ? status : look_at_columns(ctx, rank, &product, out->rows);
     status = status < 0 ? status : clv_product_values(&product);
     if (status == CLV_OK) {

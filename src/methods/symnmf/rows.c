@@ -13,7 +13,8 @@
  * Objects are taken a block at a time. Inside of such a block P W is kept up to date by the block's own entries of P;
  * for all others the changes of the block are applied together afterwards, as one matrix product (affinity/product.c).
  * The outcome is that of updating after every object, so this part of a sweep, 2 n^2 k operations, is as fast as a
- * product with P and threads share it; only O(n k (k + moves + block)) operations are left for one thread.
+ * product with P and threads share it. The other O(n k (k + moves + block)) are for one thread, which takes the objects
+ * of the next block while the others go on with the product, as soon as that has reached these.
  *
  * Of several ranks, the one whose share has the block takes its objects, and the others get the rows and W'W from it.
  */
@@ -55,7 +56,7 @@ static int64_t told_numbers(int64_t k) {
 
 int64_t clv_rows_work(int64_t n, int64_t k) {
     int64_t most = objects_at_a_time(n);
-    return told_numbers(k) + 3 * most * k + most * most + 3 * k;
+    return told_numbers(k) + 4 * most * k + most * most + 3 * k;
 }
 
 /* M_ab */
@@ -164,23 +165,36 @@ static double slope_along_change(const row *r, const double *slope) {
     return sum;
 }
 
-/* Gradient of the row, and its gap; entries of P W are `stride` numbers apart. Most memberships are 0 where clusters
- * are many. */
+/* y += the sum of weight[b] times row b of the k x k matrix, four of those with a weight at a time: most memberships
+ * are 0 where clusters are many. */
+static void add_rows(double *y, const double *weight, const double *matrix, int64_t k) {
+    const double *rows[4];
+    double weights[4];
+    int held = 0;
+    for (int64_t b = 0; b < k; b++) {
+        if (weight[b] != 0) {
+            rows[held] = matrix + b * k;
+            weights[held++] = weight[b];
+        }
+        if (held == 4) {
+            clv_kernels->f64.add_weighted_four(y, weights, rows, k);
+            held = 0;
+        }
+    }
+    for (int left = 0; left < held; left++) {
+        clv_kernels->f64.add_weighted(y, weights[left], rows[left], k);
+    }
+}
+
+/* Gradient of the row, and its gap; entries of P W are `stride` numbers apart. */
 static double find_slope(const row *r, const double *pw, int64_t stride, double *slope) {
-    double along = 0, least = INFINITY;
+    clv_steepest pair;
     for (int64_t c = 0; c < r->k; c++) {
         slope[c] = -pw[c * stride];
     }
-    for (int64_t b = 0; b < r->k; b++) {
-        if (r->before[b] != 0) {
-            clv_kernels->f64.add_weighted(slope, r->before[b], r->gram + b * r->k, r->k);
-        }
-    }
-    for (int64_t c = 0; c < r->k; c++) {
-        along += slope[c] * r->before[c];
-        least = fmin(least, slope[c]);
-    }
-    return along - least;
+    add_rows(slope, r->before, r->gram, r->k);
+    clv_kernels->steepest(slope, r->before, r->k, &pair);
+    return pair.gap;
 }
 
 /* The new row replaces the old one, also in W'W. */
@@ -207,14 +221,16 @@ typedef struct block {
     double *now, *slope, *slope_before; /* k */
 } block;
 
+/* The change of the block before this one stays: it may be in use. */
 static block block_in(const clv_memberships *s, int64_t first) {
     int64_t k = s->problem->k, left = s->problem->n - first, most = objects_at_a_time(s->problem->n);
+    bool odd = first / most % 2;
     block b = {.first = first, .count = left < most ? left : most};
     b.told = s->rows;
     b.w = b.told + told_numbers(k);
     b.pw = b.w + most * k;
-    b.change = b.pw + most * k;
-    b.inside = b.change + most * k;
+    b.change = b.pw + (odd ? 2 : 1) * most * k;
+    b.inside = b.pw + 3 * most * k;
     b.now = b.inside + most * most;
     b.slope = b.now + k;
     b.slope_before = b.slope + k;
@@ -296,21 +312,70 @@ static clv_status tell_ranks(clv_memberships *s, const block *b, int owner, clv_
     return CLV_OK;
 }
 
-static clv_status treat_block(clv_memberships *s, int64_t first, double enough) {
-    block b = block_in(s, first);
-    bool changed = false;
-    int owner = clv_product_owner(&s->product, first);
-    clv_status status = CLV_OK;
-    if (owner < 0 || owner == clv_ranks_of(s->problem->ctx)->with.rank) {
-        status = treat_objects(s, &b, enough, &changed);
+/* The turn of a block. */
+typedef struct turn {
+    clv_memberships *s;
+    double enough;
+    block b;
+    int owner; /* the rank whose turn it is; -1: all, each by itself */
+    bool changed;
+    clv_status status;
+} turn;
+
+/* The turn of the block from `first` on; after the last one, of none. */
+static turn turn_of(clv_memberships *s, double enough, int64_t first) {
+    turn t = {.s = s, .enough = enough, .owner = -1};
+    if (first < s->problem->n) {
+        t.b = block_in(s, first);
+        t.owner = clv_product_owner(&s->product, first);
     }
-    CLV_TRY(owner < 0 ? status : tell_ranks(s, &b, owner, status, &changed));
-    if (!changed) {
-        return CLV_OK;
+    return t;
+}
+
+static void treat_block(void *user) {
+    turn *t = user;
+    if (t->owner < 0 || t->owner == clv_ranks_of(t->s->problem->ctx)->with.rank) {
+        t->status = treat_objects(t->s, &t->b, t->enough, &t->changed);
     }
-    s->stuck = false;
-    scatter(s, &b);
-    return clv_product_change(&s->product, first, b.count, b.change);
+    if (t->owner >= 0) {
+        t->status = tell_ranks(t->s, &t->b, t->owner, t->status, &t->changed);
+    }
+    if (t->status == CLV_OK && t->changed) {
+        t->s->stuck = false;
+        scatter(t->s, &t->b);
+    }
+}
+
+/* What a block has changed goes into P W, and the next one has its turn: beside that, unless ranks talk to each other
+ * in it. */
+static clv_status pass_on(const turn *t, turn *next) {
+    clv_errand errand = {.at = next->b.first, .run = treat_block, .user = next};
+    clv_change change = {.first = t->b.first, .count = t->b.count, .k = t->s->problem->k, .d = t->b.change};
+    bool beside = next->b.count > 0 && next->owner < 0;
+    change.errand = beside ? &errand : NULL;
+    if (t->changed) {
+        CLV_TRY(clv_product_change(&t->s->product, &change));
+    }
+    if (next->b.count > 0 && !errand.done) {
+        treat_block(next);
+    }
+    return next->status;
+}
+
+static clv_status sweep(clv_memberships *s, double enough) {
+    int64_t n = s->problem->n, step = objects_at_a_time(n);
+    turn now = turn_of(s, enough, 0);
+    treat_block(&now);
+    clv_status status = now.status;
+    for (int64_t first = step; first < n + step && status == CLV_OK; first += step) {
+        turn next = turn_of(s, enough, first);
+        if (clv_interrupted(s->problem->ctx)) {
+            return clv_stop_failure(s->problem->ctx, "taking a step of symnmf");
+        }
+        status = pass_on(&now, &next);
+        now = next;
+    }
+    return status;
 }
 
 /* An interrupted sweep is undone: the iterate is the one that was measured. */
@@ -318,16 +383,10 @@ clv_status clv_rows_step(clv_memberships *s) {
     const clv_symnmf_problem *p = s->problem;
     size_t bytes = (size_t)(p->n * p->k) * sizeof *s->w;
     double enough = clv_symnmf_tolerance(p, s->value) / (double)p->n, *held = s->gradient; /* free until measured */
-    clv_status status = CLV_OK;
     memcpy(held, s->w, bytes);
     s->stuck = true;
     s->product.rough = s->rough;
-    for (int64_t first = 0; first < p->n && status == CLV_OK; first += objects_at_a_time(p->n)) {
-        status = treat_block(s, first, enough);
-        if (status == CLV_OK && clv_interrupted(p->ctx)) {
-            status = clv_stop_failure(p->ctx, "taking a step of symnmf");
-        }
-    }
+    clv_status status = sweep(s, enough);
     if (status < 0) {
         memcpy(s->w, held, bytes);
         return status;

@@ -7,7 +7,13 @@
  * single vectors, and less than one of them by numbers, each of which waits for the one before. Written with vectors,
  * because a plain loop over floats and doubles is split by the compiler into twice the loads. */
 
-enum { NAME(PARTS) = 2, NAME(AHEAD) = 1024 / sizeof(REAL) };
+enum {
+    NAME(PARTS) = 2,
+    NAME(AHEAD) = 1024 / sizeof(REAL),
+    NAME(IN_LINE) = CLV_LINE / sizeof(REAL),
+    /* Whole lines, so that each is asked for once. */
+    NAME(STEP) = NAME(PARTS) * DOUBLES > NAME(IN_LINE) ? NAME(PARTS) * DOUBLES : NAME(IN_LINE),
+};
 
 /* Row j of the list, or the last. */
 INLINE const REAL *NAME(row_at)(const REAL *base, const int64_t *list, int64_t first, int64_t count, int64_t n,
@@ -26,20 +32,22 @@ INLINE void NAME(ask_ahead)(const REAL *x, const REAL *next, int64_t n, int64_t 
     }
 }
 
-/* x.r of two rows over whole steps of PARTS vectors, and where it ended. */
+/* x.r of two rows over whole steps, by turns into PARTS partial sums, and where it ended. */
 INLINE int64_t NAME(dot_steps)(const REAL *const x[2], const REAL *const next[2], const double *r, int64_t n,
                                bool squares, doubles *products, doubles *own) {
-    int64_t i = 0, step = NAME(PARTS) * DOUBLES;
-    for (; i + step <= n; i += step) {
-        NAME(ask_ahead)(x[0], next[0], n, i, step);
-        NAME(ask_ahead)(x[1], next[1], n, i, step);
-        for (int v = 0; v < NAME(PARTS); v++) {
+    int64_t i = 0;
+    for (; i + NAME(STEP) <= n; i += NAME(STEP)) {
+        NAME(ask_ahead)(x[0], next[0], n, i, NAME(STEP));
+        NAME(ask_ahead)(x[1], next[1], n, i, NAME(STEP));
+#pragma GCC unroll 8
+        for (int v = 0; v < NAME(STEP) / DOUBLES; v++) {
             doubles weight = *(const loose_doubles *)(r + i + v * DOUBLES);
             for (int row = 0; row < 2; row++) {
                 doubles entries = LOAD(x[row] + i + v * DOUBLES);
-                products[row * NAME(PARTS) + v] += entries * weight;
+                int sum = row * NAME(PARTS) + v % NAME(PARTS);
+                products[sum] += entries * weight;
                 if (squares) {
-                    own[row * NAME(PARTS) + v] += entries * entries;
+                    own[sum] += entries * entries;
                 }
             }
         }

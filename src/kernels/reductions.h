@@ -147,63 +147,72 @@ static bool all_alike(const double *x, const double *y, int64_t n, double least,
     return good;
 }
 
-/* The first place, of those of the lanes, that has this value; -1: none. */
-INLINE int64_t place_of(double value, const doubles *lanes, const double_mask *places, int parts) {
-    int64_t first = INT64_MAX;
-    for (int v = 0; v < parts; v++) {
-        double_mask here = CHOOSE(double_mask, double_mask, lanes[v] == value, places[v], (double_mask){0} + INT64_MAX);
-        for (int lane = 0; lane < DOUBLES; lane++) {
-            first = here[lane] < first ? here[lane] : first;
-        }
+/* The least of the lanes, or of those and `other`. */
+INLINE int64_t first_place(const double_mask *lanes, int64_t other) {
+    for (int lane = 0; lane < DOUBLES; lane++) {
+        other = (*lanes)[lane] < other ? (*lanes)[lane] : other;
     }
-    return first < INT64_MAX ? first : -1;
+    return other;
 }
 
-/* One pass: each lane has the least and the largest that it has met, and where. */
+/* Where g is `least`, and where it is `most` and w > 0, for the first time: from the end to the beginning, so that what
+ * is met last stands. */
+INLINE void find_both(const double *g, const double *w, int64_t n, double least, double most, clv_steepest *out) {
+    int64_t i = n, vectors = n / DOUBLES * DOUBLES, low = INT64_MAX, high = INT64_MAX;
+    while (i > vectors) {
+        i--;
+        low = g[i] == least ? i : low;
+        high = w[i] > 0 && g[i] == most ? i : high;
+    }
+    double_mask at, lows = (double_mask){0} + INT64_MAX, highs = lows;
+    for (int lane = 0; lane < DOUBLES; lane++) {
+        at[lane] = vectors + lane;
+    }
+    while (i > 0) {
+        i -= DOUBLES;
+        at -= DOUBLES;
+        doubles slope = *(const loose_doubles *)(g + i), share = *(const loose_doubles *)(w + i);
+        lows = CHOOSE(double_mask, double_mask, slope == least, at, lows);
+        highs = CHOOSE(double_mask, double_mask, (slope == most) & (share > 0), at, highs);
+    }
+    out->gainer = first_place(&lows, low);
+    out->loser = first_place(&highs, high);
+}
+
 static void steepest(const double *g, const double *w, int64_t n, clv_steepest *out) {
-    enum { PARTS = TERMS / DOUBLES };
-    doubles sums[PARTS], low[PARTS], high[PARTS];
-    double_mask at[PARTS], low_at[PARTS], high_at[PARTS];
+    enum { PARTS = TERMS / DOUBLES, EXTREMES = 2 }; /* as many as fit the registers */
+    doubles sums[PARTS], low[EXTREMES], high[EXTREMES];
     for (int v = 0; v < PARTS; v++) {
         sums[v] = (doubles){0};
-        low[v] = sums[v] + HUGE_VAL;
-        high[v] = -low[v];
-        for (int lane = 0; lane < DOUBLES; lane++) {
-            at[v][lane] = v * DOUBLES + lane;
-        }
-        low_at[v] = high_at[v] = (double_mask){0} + INT64_MAX;
+        low[v % EXTREMES] = sums[v] + HUGE_VAL;
+        high[v % EXTREMES] = -low[v % EXTREMES];
     }
     int64_t i = 0;
     for (; i + TERMS <= n; i += TERMS) {
         for (int v = 0; v < PARTS; v++) {
             doubles slope = *(const loose_doubles *)(g + i + v * DOUBLES);
             doubles share = *(const loose_doubles *)(w + i + v * DOUBLES);
-            double_mask lower = slope < low[v], higher = (slope > high[v]) & (share > 0);
             sums[v] += slope * share;
-            low[v] = CHOOSE(doubles, double_mask, lower, slope, low[v]);
-            low_at[v] = CHOOSE(double_mask, double_mask, lower, at[v], low_at[v]);
-            high[v] = CHOOSE(doubles, double_mask, higher, slope, high[v]);
-            high_at[v] = CHOOSE(double_mask, double_mask, higher, at[v], high_at[v]);
-            at[v] += TERMS;
+            int e = v % EXTREMES;
+            low[e] = CHOOSE(doubles, double_mask, slope < low[e], slope, low[e]);
+            high[e] = CHOOSE(doubles, double_mask, (slope > high[e]) & (share > 0), slope, high[e]);
         }
     }
-    double along = sum_parts(sums, PARTS), least = HUGE_VAL, most = -HUGE_VAL;
-    for (int v = 0; v < PARTS; v++) {
-        doubles turned = -low[v];
-        double lowest = -top_double(&turned), highest = top_double(&high[v]);
+    double along = sum_parts(sums, PARTS), tail = 0, least = HUGE_VAL, most = -HUGE_VAL;
+    for (; i < n; i++) {
+        tail += g[i] * w[i];
+        least = g[i] < least ? g[i] : least;
+        most = w[i] > 0 && g[i] > most ? g[i] : most;
+    }
+    for (int e = 0; e < EXTREMES; e++) {
+        doubles turned = -low[e];
+        double lowest = -top_double(&turned), highest = top_double(&high[e]);
         least = lowest < least ? lowest : least;
         most = highest > most ? highest : most;
     }
-    int64_t gainer = place_of(least, low, low_at, PARTS), loser = place_of(most, high, high_at, PARTS);
-    double tail = 0;
-    for (; i < n; i++) {
-        tail += g[i] * w[i];
-        gainer = g[i] < least ? i : gainer;
-        least = g[i] < least ? g[i] : least;
-        loser = w[i] > 0 && g[i] > most ? i : loser;
-        most = w[i] > 0 && g[i] > most ? g[i] : most;
-    }
-    *out = (clv_steepest){gainer, loser, along + tail - least};
+    find_both(g, w, n, least, most, out);
+    out->loser = out->loser < n ? out->loser : -1;
+    out->gap = along + tail - least;
 }
 
 static void add_products(double *restrict y, const double *restrict a, const double *restrict b, int64_t n) {

@@ -8,8 +8,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/* Small, so that running out of it is tried as well, and no time goes into filling large blocks. */
-enum { FUZZ_MOST_BYTES = 16 << 20 };
+/* Small, so that running out of it is tried as well, and no time goes into filling large blocks. A target may set less.
+ */
+#ifndef FUZZ_MOST_BYTES
+#define FUZZ_MOST_BYTES ((size_t)16 << 20)
+#endif
 
 typedef struct fuzz_memory {
     size_t held;

@@ -255,7 +255,10 @@ static clv_status set(const cli_app *app, cli_args *args, const match *to, const
                             "--home mpi: several processes are not a home, they share any: start the command by "
                             "mpirun -n N, and leave this out");
         }
-        return cli_fail(app, status, "--%s%s%s", to->option->name, said, phrase);
+        const char *ranges = !is_k                     ? ""
+                             : strstr(said, "or auto") ? ", or a range as 2:12"
+                                                       : ", auto, or a range as 2:12";
+        return cli_fail(app, status, "--%s%s%s%s", to->option->name, said, ranges, phrase);
     }
     to->group->given[to->option - to->group->table->options] = true;
     return CLV_OK;

@@ -154,7 +154,9 @@ def k_is_a_number_or_auto():
         check("without --medoid, the number of clusters;" in text and "that its table suggests (required)" in text, text)
         check(text.count("(required)") == 1 and "100,000 groups fewer [auto]" in text, "patience has a default")
     for k in ("0", "-1", "00"):
-        cleave("ncut", "x.npy", "-k", k, code=64, err=f"--k '{k}' is not allowed.* from 1 to .*, or auto")
+        cleave("ncut", "x.npy", "-k", k, code=64, err=f"--k '{k}' is not allowed.* from 1 to .*, or auto, or a range as 2:12")
+    cleave("kpalm", "x.npy", "-k", "abc", code=64, err="--k 'abc' is not allowed.* from 1 to .*, auto, or a range as 2:12$")
+    cleave("dominant", "x.npy", "-k", "abc", code=64, err="--k 'abc' is not allowed.* from 1 to [0-9]+, or all$")
     cleave("ncut", "x.npy", "-k", 2, "--memory", "8E", code=64, err="a whole number from 0 to 4611686018427387904, which may end in")
     blobs_npy()
     result = cleave("ncut", "x.npy", "-k", "auto", "--json", "-").json()

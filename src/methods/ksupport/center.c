@@ -69,8 +69,8 @@ static extremes look_at_all(const layout *l, int64_t begin, int64_t end) {
     return e;
 }
 
-/* Columns of one value are held against the others; where all are, nothing but rounding would tell them apart. To center
- * what is sparse would fill it. */
+/* Columns of one value are held against the others; where all are, nothing but rounding would tell them apart. To
+ * center what is sparse would fill it. */
 static bool are_far(const extremes *e, double times) {
     return e->ratio > times || e->constant > times * e->spread;
 }

@@ -122,7 +122,7 @@ ROWS = [
     Row("affinity-gaussian", "gaussian affinity of n x 64 points", (1000, 2000, 4000), normal(64),
         build("gaussian", "--gamma", GAMMA), ("affinity",),
         {"SciPy cdist": scipy_gaussian, "scikit-learn rbf_kernel": sklearn_gaussian},
-        error_of(lambda d2: np.exp(-GAMMA * d2)), scored="largest error, from 1e-9", threads=4000,
+        error_of(lambda d2: np.exp(-GAMMA * d2)), scored="largest error, from 1e-9", threads=8000,
         shared=SHORT),
     Row("affinity-minimax", "minimax affinity of n x 2 points", (1000, 2000, 4000), three_clouds,
         build("minimax", "--home", "dense-f64"), ("affinity",), {"SciPy tree, NumPy paths": scipy_minimax}, mean_entry,

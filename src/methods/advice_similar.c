@@ -124,7 +124,14 @@ static clv_status advise_on_fit(clv_advice *advice) {
     if (result->k < 2 || result->n < 2 || !find_fit(result, &f)) {
         return CLV_OK;
     }
-    advice->useless = f.mean * k < NEAR_IDENTITY || f.variation < NEAR_EQUAL;
+    advice->useless = f.mean * k < NEAR_IDENTITY || f.variation < NEAR_EQUAL || f.mean > 1;
+    if (f.mean > 1) {
+        return clv_result_warn(
+            result,
+            "the mean similarity is %.3g, but that of memberships is 1 at most, where all objects are "
+            "in one cluster: divide the similarities by the largest, or try %s",
+            f.mean, other_method(advice));
+    }
     if (f.mean * k < NEAR_IDENTITY) {
         return clv_result_warn(result,
                                "the mean similarity is %.3g, but memberships in %lld clusters have at least %.3g: the "

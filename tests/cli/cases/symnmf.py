@@ -72,6 +72,8 @@ def degenerate_affinities_are_warned_of():
         check(told.err.count("warning: ") == 1, f"one diagnosis: {told.err}")
     cleave("symnmf", "x.npy", "-k", 3, "--gamma", 1e6, "-q")
     cleave("symnmf", "x.npy", "-k", 3)
+    told = cleave("symnmf", "x.npy", "-k", 3, "--affinity", "distance", err=r"^warning: the mean similarity is [0-9.e+]+, but .* is 1 at most.*try --affinity gaussian, or ncut")
+    check(told.err.count("warning: ") == 1, f"one diagnosis: {told.err}")
     # Objects that are all as far from each other: no gamma helps, and none is suggested but the one that was not taken.
     draw = random.Random(1)
     npy("x.npy", [[draw.choice((0, 1)) for _ in range(300)] for _ in range(300)])

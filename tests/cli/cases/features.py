@@ -181,7 +181,7 @@ def text_terms_of_clusters():
     words = [{"whale", "ocean", "harpoon", "ship", "sea"}, {"engine", "wheel", "brake", "road", "gear"}]
     for method in ("ncut", "kpalm", "symnmf", "dominant"):
         k = [] if method == "dominant" else ["-k", 2]
-        how = [] if method == "kpalm" else ["--affinity", "cosine"]
+        how = [] if method in ("kpalm", "symnmf") else ["--affinity", "cosine"]  # whose similarities are no probabilities
         table = cleave(method, "x.npy", *k, *how, "--terms", "d.clv", "-o", "l.csv", "--json", "r.json", "--report", "r.html").out
         result = json.loads(read("r.json"))
         check(len(result["terms"]) == result["k"], f"{result['terms']}")

@@ -437,7 +437,7 @@ static clv_status evaluate_all(job *j, const clv_matrix *weights, const double *
         digits += off * value;
     }
     clv_result_claim(found, &clv_ksupport_method, total, gaps > 0 ? gaps / total : gaps, j->problem.tol);
-    CLV_TRY(clv_result_put_real(found, "rounding", rounding > 0 ? rounding * fmax(1, 1 / total) : 0));
+    CLV_TRY(clv_result_put_real(found, "rounding", total > 0 ? rounding * fmax(1, 1 / total) : rounding));
     CLV_TRY(clv_result_put_real(found, "gap_rounding",
                                 digits > 0 ? fmin(digits, fmax(MOST_ROUNDING * total, gaps / 2)) / total : 0));
     CLV_TRY(clv_result_put_real(found, "gap_noise", digits > 0 ? digits / total : 0));

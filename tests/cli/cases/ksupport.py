@@ -140,6 +140,9 @@ def columns_of_one_value_say_nothing():
             check(result["certificate"]["holds"] and not result["weights"]["value"], f"{value} {solver}")
             check(abs(result["objective"]["value"] - 19 / 9) < 1e-12, f"{value} {solver}: half of the squares about their mean")
             cleave("verify", "r.json", "x.npy", "y.npy", out="^accepted")
+    npy("ones.npy", [1.0] * 9)  # an objective of 0
+    cleave("ksupport", "x.npy", "ones.npy", "-k", 2, "--loss", "squares", "--intercept", "-q", "--json", "r.json")
+    cleave("verify", "r.json", "x.npy", "ones.npy", out="^accepted")
 
 
 @case

@@ -5,7 +5,6 @@
 #include "kernels/kernels.h"
 
 #include <cblas.h>
-#include <omp.h>
 #include <string.h>
 
 enum { SPARSE_ROWS = 64 };

@@ -120,6 +120,10 @@ static void print_json(FILE *stream, const void *what) {
         fputs(", \"gamma\": ", stream);
         cli_json_number(stream, k->info.gamma);
     }
+    if (!isnan(k->info.recall)) {
+        fputs(", \"recall\": ", stream);
+        cli_json_number(stream, k->info.recall);
+    }
     if (k->info.landmarks > 0) {
         fprintf(stream, ", \"landmarks\": %lld, \"trace_error\": ", (long long)k->info.landmarks);
         cli_json_number(stream, k->info.trace_error);
@@ -140,6 +144,9 @@ static void print_table(FILE *stream, const void *what) {
     fprintf(stream, "affinity   %s\n", clv_affinity_kind_name(k->info.kind));
     if (!isnan(k->info.gamma)) {
         fprintf(stream, "gamma      %.17g\n", k->info.gamma);
+    }
+    if (!isnan(k->info.recall)) {
+        fprintf(stream, "neighbors  approximate with recall %.4f\n", k->info.recall);
     }
     if (k->info.landmarks > 0) {
         fprintf(stream, "landmarks  %lld: error %.3g of the entries (sampled), %.3g of the trace\n",

@@ -44,9 +44,15 @@ void cli_outcome_note(const cli_app *app, const clv_result *result, double ari);
 double cli_seconds(void);
 /* Seconds since the program began. */
 double cli_elapsed(const cli_app *app);
+/* After a failure that was told, later ones are not: the outputs after one that could not be written. */
+void cli_tell_no_more_failures(void);
 /* "cleave ncut: sentence" on standard error; returns `status`. */
 __attribute__((format(printf, 3, 4))) clv_status cli_fail(const cli_app *app, clv_status status, const char *format,
                                                           ...);
+/* A file name or a field may hold anything: what would move the cursor of a terminal, or end the line, becomes "?". */
+void cli_one_line(char *text);
+/* How messages name an input: "-" is standard input. */
+const char *cli_input_name(const char *path);
 /* Say what the library says when `status` is a failure; returns it. */
 clv_status cli_library(const cli_app *app, clv_status status);
 /* The same for a call that was given the content of a file and not its name: bad data are said to be in `path`. */
@@ -73,8 +79,14 @@ const char *cli_last_failure(void);
 
 /* The number of processes that a launcher says it has started, in what it leaves in the environment; 0: none. */
 long cli_started_together(void);
-/* Joins the others where a launcher has started several; from here on only the first one is heard. */
-clv_status cli_ranks_join(const cli_app *app);
+/* " (on process 2 of 3)", by what the launcher says, for failures before the others can be told; "" for the first. */
+const char *cli_launched_place(void);
+/* Joins the others where a launcher has started several; from here on only the first one is heard. All must have been
+ * given the same command. */
+clv_status cli_ranks_join(const cli_app *app, const char *command);
+/* The last that is done: of a failure, or of an end that comes too early, that only this process knows, the others
+ * learn wherever they are. The exit status of all. */
+int cli_ranks_leave(const cli_app *app, int code);
 bool cli_is_first(const cli_app *app);
 int64_t cli_ranks(const cli_app *app);
 /* All bring a status, and get the first failure, which the first process tells. */
@@ -196,6 +208,8 @@ int cli_man(cli_app *app, const cli_command *commands, size_t count, int argc, c
 
 /* From now on SIGINT, SIGTERM and SIGHUP ask for an orderly end, once; a second one ends the program. */
 void cli_signals_catch(clv_context *ctx);
+/* A signal that ends this process, one of several, at once is told there, with its number (from 0). */
+void cli_signals_place(int standard_error, int64_t rank, int64_t ranks);
 /* Files are being read: what they claim may take no more than the budget --memory (0: three quarters of the machine's
  * memory). */
 void cli_reading_begin(const cli_app *app, int64_t memory);
@@ -229,9 +243,10 @@ typedef struct cli_progress {
 enum { CLI_PROGRESS_JSON = 2 }; /* --progress=json */
 
 /* There is a progress line as --progress or --no-progress say (`asked`), else if standard error is a terminal and
- * there is no --quiet. `control` is given the monitor that draws it; NULL: work that is counted. */
-void cli_progress_begin(cli_progress *progress, const cli_app *app, const cli_args *args, int asked, int quiet,
-                        clv_control *control);
+ * there is no --quiet. */
+bool cli_progress_is_wanted(const cli_args *args, int asked, int quiet);
+/* `control` is given the monitor that draws the line; NULL: work that is counted. */
+void cli_progress_begin(cli_progress *progress, const cli_app *app, bool shown, int asked, clv_control *control);
 /* From here on the line says "WHAT  3.1 s" while the library works for long without anything to show: it is drawn when
  * that asks whether to stop. `what` is borrowed until cli_progress_end. */
 void cli_progress_phase(cli_progress *progress, const char *what);
@@ -412,8 +427,8 @@ typedef struct cli_outputs {
     const cli_app *app;
     clv_status first;
 } cli_outputs;
-/* What became of `path`; a failure has been told. A file that could not be written to its end counts as one that could
- * not be begun, standard output ("-") does not. */
+/* What became of `path`; a failure has been told, and those of later outputs are not. A file that could not be written
+ * to its end counts as one that could not be begun, standard output ("-") does not. */
 void cli_outputs_note(cli_outputs *out, const char *path, clv_status status);
 /* Write a file, unless `path` is NULL. */
 void cli_outputs_matrix(cli_outputs *out, const char *path, const clv_data *data);

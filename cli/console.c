@@ -61,24 +61,36 @@ void cli_tell_end(const cli_app *app, int code) {
 }
 
 static char last_failure[2048];
+static bool told, enough; /* a failure; no more of them are */
 
 const char *cli_last_failure(void) {
     return last_failure;
 }
 
-clv_status cli_fail(const cli_app *app, clv_status status, const char *format, ...) {
-    char *text = last_failure;
-    va_list args;
-    va_start(args, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): the analyzer overlooks the line above */
-    vsnprintf(text, sizeof last_failure, format, args);
-    va_end(args);
+void cli_one_line(char *text) {
     for (char *at = text; *at; at++) {
-        /* A file name or a field may hold anything; the message stays one line all the same. */
         if ((unsigned char)*at < ' ' || *at == 0x7f) {
             *at = '?';
         }
     }
+}
+
+void cli_tell_no_more_failures(void) {
+    enough = told;
+}
+
+clv_status cli_fail(const cli_app *app, clv_status status, const char *format, ...) {
+    char *text = last_failure;
+    va_list args;
+    if (enough) {
+        return status;
+    }
+    told = true;
+    va_start(args, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): the analyzer overlooks the line above */
+    vsnprintf(text, sizeof last_failure, format, args);
+    va_end(args);
+    cli_one_line(text);
     if (as_json) {
         tell_json("error", text);
     } else {
@@ -98,9 +110,13 @@ clv_status cli_library(const cli_app *app, clv_status status) {
     return cli_fail(app, status, "%s", *message ? message : clv_status_name(status));
 }
 
+const char *cli_input_name(const char *path) {
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
 clv_status cli_library_on(const cli_app *app, const char *path, clv_status status) {
     if (status == CLV_EDATA) {
-        return cli_fail(app, status, "%s: %s", path, clv_message(app->ctx));
+        return cli_fail(app, status, "%s: %s", cli_input_name(path), clv_message(app->ctx));
     }
     return cli_library(app, status);
 }

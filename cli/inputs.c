@@ -42,8 +42,8 @@ clv_status cli_read_targets(const cli_job *job, const char *path, const clv_data
                                    : clv_read_targets(app->ctx, path, out)));
     int64_t count = clv_data_matrix(*out)->rows;
     if (count != samples) {
-        return cli_fail(app, CLV_EDATA, "%s has %lld targets, but %s has %lld samples", path, (long long)count, of_path,
-                        (long long)samples);
+        return cli_fail(app, CLV_EDATA, "%s has %lld targets, but %s has %lld samples", cli_input_name(path),
+                        (long long)count, cli_input_name(of_path), (long long)samples);
     }
     return in_rows ? take_rows(job, path, of, *out) : CLV_OK;
 }

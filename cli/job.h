@@ -25,6 +25,7 @@ typedef struct cli_special {
     clv_status (*read)(cli_job *job);                                    /* what the options name, into job->input */
     clv_status (*write)(const cli_job *job);                             /* after all else */
     const char *(*prediction)(const cli_job *job); /* a file of its own for results of new objects; NULL: none given */
+    const char *(*thrift)(const cli_job *job);     /* how to need less, if all of the estimate is needed; or NULL */
     bool k_optional;                               /* -k may be left out: the method's check says when */
 } cli_special;
 
@@ -56,6 +57,7 @@ struct cli_job {
     const char *sample_weights;                             /* a file, or NULL */
     cli_output_options output;
     cli_output_room output_room;
+    bool shows, traces; /* whether the first process shows its progress, and writes a trace or a report */
     cli_predict_options prediction;
     cli_own_options own;
     cli_checkpoint checkpoint;
@@ -196,6 +198,9 @@ clv_status cli_groups_end(const cli_job *job, clv_status status);
 /* A failure or a stop of one group is that of all. */
 clv_status cli_groups_meet(const cli_job *job, clv_status status);
 void cli_job_tell_alone(const cli_job *job);
+/* Whether all were given the same options, and what of those that may differ is that of the first; whether all have
+ * read the same data. */
+clv_status cli_job_agree(cli_job *job);
 clv_status cli_job_compare(const cli_job *job);
 /* The kind of the affinity, where that is left open. */
 clv_status cli_choose_affinity(cli_job *job, clv_affinity_options *how);

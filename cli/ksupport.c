@@ -94,7 +94,7 @@ static clv_status read_validation(cli_job *job) {
     clv_read_options reading = cli_read_options(&job->points, CLI_MAP);
     if (options->k > features) {
         return cli_fail(job->app, CLV_EDATA, "k = %lld exceeds the %lld features of %s", (long long)options->k,
-                        (long long)features, job->args.operands[0]);
+                        (long long)features, cli_input_name(job->args.operands[0]));
     }
     if (!path) {
         return CLV_OK;

@@ -201,7 +201,7 @@ clv_status cli_job_load(cli_job *job) {
     CLI_TRY(cli_job_check_targets(job));
     cli_reading_begin(app, job->how.memory);
     double began = cli_seconds();
-    cli_progress_begin(&job->progress, app, &job->args, job->output.progress, job->output.quiet, NULL);
+    cli_progress_begin(&job->progress, app, job->shows, job->output.progress, NULL);
     cli_progress_phase(&job->progress, "reading");
     CLI_TRY(cli_takes_partitions(job) ? cli_partitions_read(job) : read_data(job, &reading));
     CLI_TRY(cli_predict_read(job, &reading));

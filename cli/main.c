@@ -62,12 +62,18 @@ static clv_status check_isa(const cli_app *app) {
     return cli_fail(app, CLV_EUSAGE, "CLEAVE_ISA=%s: this machine has %s; unset it to use the best", asked, names);
 }
 
+static clv_status check_variables(const cli_app *app) {
+    const char *joins = getenv("CLEAVE_MPI");
+    bool known = !joins || !*joins || strcmp(joins, "0") == 0 || strcmp(joins, "1") == 0;
+    return known ? check_isa(app) : cli_fail(app, CLV_EUSAGE, "CLEAVE_MPI=%s: it must be 0 or 1", joins);
+}
+
 static int run_command(cli_app *app, const char *name, int argc, char **argv) {
     const cli_command *command = cli_command_find(name);
     if (!command) {
         return cli_exit_status(unknown_command(app, name));
     }
-    clv_status status = check_isa(app);
+    clv_status status = check_variables(app);
     if (status < 0) {
         return cli_exit_status(status);
     }
@@ -188,13 +194,14 @@ int main(int argc, char **argv) {
     cli_app app = {.program = argc > 0 ? argv[0] : "cleave", .started = cli_seconds()};
     clv_status status = clv_context_new(NULL, &app.ctx);
     if (status < 0) {
-        return cli_exit_status(cli_fail(&app, status, "out of memory"));
+        return cli_exit_status(cli_fail(&app, status, "out of memory%s", cli_launched_place()));
     }
     cli_signals_catch(app.ctx);
-    status = cli_ranks_join(&app);
+    status = cli_ranks_join(&app, argc > 1 ? argv[1] : "");
     int code = status < 0                    ? cli_exit_status(status)
                : is_method(&app, argc, argv) ? dispatch(&app, argc, argv)
                                              : cli_first_alone(&app, dispatch, argc, argv);
+    code = cli_ranks_leave(&app, code);
     clv_context_free(app.ctx);
     return code;
 }

@@ -79,7 +79,7 @@ static clv_status scale(const model *m, const char *path, clv_data *data) {
         return cli_library(m->app, clv_data_scale(data, CLV_SCALE_UNIT_ROWS));
     }
     if (count != cols) {
-        return cli_fail(m->app, CLV_EDATA, "%s has %lld columns, but the result was made of %lld", path,
+        return cli_fail(m->app, CLV_EDATA, "%s has %lld columns, but the result was made of %lld", cli_input_name(path),
                         (long long)cols, (long long)count);
     }
     return cli_library(m->app, clv_data_scale_as(data, shift, factor));
@@ -260,7 +260,9 @@ static clv_status check(const model *m) {
                                   {"membership", o->membership, "npy|csv|tsv"},
                                   {"scores", o->scores, "npy|csv|tsv"},
                                   {"probabilities", o->probabilities, "npy|csv|tsv"}};
-    const char *const inputs[] = {m->args.operands[0], m->args.operands[1], o->data};
+    char kept[PATH_MAX]; /* points of the model, where it has them */
+    cli_model_path(m->args.operands[0], kept);
+    const char *const inputs[] = {m->args.operands[0], m->args.operands[1], o->data, kept};
     if (!o->output && !o->membership && !o->scores && !o->probabilities) {
         return cli_fail(m->app, CLV_EUSAGE,
                         "predict needs -o FILE, --membership, --scores or --probabilities: where the results go");

@@ -37,8 +37,7 @@ static void print_source(FILE *stream, const void *what) {
     const char *files[CLI_OPERANDS + CLI_MORE];
     size_t count = cli_args_files(what, 0, files), named = count > NAMED ? NAMED : count;
     for (size_t i = 0; i < named; i++) {
-        bool standard = strcmp(files[i], "-") == 0;
-        fprintf(stream, "%s%s", i > 0 ? ", " : "", standard ? "standard input" : files[i]);
+        fprintf(stream, "%s%s", i > 0 ? ", " : "", cli_input_name(files[i]));
     }
     if (named < count) {
         fprintf(stream, " and %zu more", count - named);

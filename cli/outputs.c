@@ -244,6 +244,9 @@ void cli_outputs_note(cli_outputs *out, const char *path, clv_status status) {
     if (status < 0 && out->first >= 0) {
         out->first = status == CLV_EIO && strcmp(path, "-") != 0 ? CLV_ECREATE : status;
     }
+    if (status < 0) {
+        cli_tell_no_more_failures();
+    }
 }
 
 void cli_outputs_matrix(cli_outputs *out, const char *path, const clv_data *data) {

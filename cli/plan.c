@@ -18,6 +18,10 @@ size_t cli_job_memory(const cli_job *job, int64_t threads) {
     return method_memory(job, &job->info, threads);
 }
 
+static const char *thrift_of(const cli_job *job) {
+    return job->special->thrift ? job->special->thrift(job) : NULL;
+}
+
 /* The budget named is the least whole number of MiB that is enough. */
 static clv_status refuse_budget(const cli_job *job, size_t held, size_t method) {
     const size_t mib = (size_t)1 << 20;
@@ -27,10 +31,14 @@ static clv_status refuse_budget(const cli_job *job, size_t held, size_t method) 
                         "--dry-run without --memory lists what is needed",
                         (long long)job->how.memory, job->method->name, method);
     }
+    char budget[64];
+    snprintf(budget, sizeof budget, job->how.memory > 0 ? "--memory %zu" : "the default --memory of %zu bytes",
+             cli_budget(job->how.memory));
+    const char *thrift = thrift_of(job);
     return cli_fail(
         job->app, CLV_ENOMEM,
-        "--memory %lld is too small: the data take %zu bytes, and %s needs %zu more; --memory %zuM would do",
-        (long long)job->how.memory, held, job->method->name, method, (held + method) / mib + 1);
+        "%s is too small: the data take %zu bytes, and %s needs %zu more; --memory %zuM would be enough%s%s", budget,
+        held, job->method->name, method, (held + method) / mib + 1, thrift ? "; " : "", thrift ? thrift : "");
 }
 
 clv_status cli_remaining_budget(const cli_job *job, clv_affinity_options *out) {
@@ -41,12 +49,12 @@ clv_status cli_remaining_budget(const cli_job *job, clv_affinity_options *out) {
     if (!cli_has_affinity(job)) { /* else the affinity counts what is held already */
         clv_context_memory(job->app->ctx, &held, &peak);
     }
-    if (out->memory > 0) {
-        if (held + method >= (size_t)out->memory) {
-            return refuse_budget(job, held, method);
-        }
-        out->memory -= (int64_t)method;
+    /* By default only where all that is foreseen is needed: others may well do with less. */
+    bool limited = out->memory > 0 || (thrift_of(job) && !job->output.dry_run);
+    if (limited && held + method >= cli_budget(out->memory)) {
+        return refuse_budget(job, held, method);
     }
+    out->memory -= out->memory > 0 ? (int64_t)method : 0;
     return CLV_OK;
 }
 
@@ -155,7 +163,9 @@ clv_status cli_job_affinity(cli_job *job) {
     status = cli_groups_meet(job, status);
     job->rough = job->rough || status == CLV_ETIME || status == CLV_EINTERRUPTED;
     cli_progress_end(&job->progress);
-    if (job->rough) {
+    if (job->rough) { /* also where only another group was stopped */
+        clv_affinity_free(job->affinity);
+        job->affinity = NULL;
         return CLV_OK;
     }
     CLI_TRY(cli_library_on(job->app, job->args.operands[0], status));

@@ -108,7 +108,8 @@ clv_status cli_predict_read(cli_job *job, const clv_read_options *reading) {
     int64_t objects = clv_data_matrix(job->data)->rows, found = clv_data_matrix(job->fresh)->cols;
     if (given && found != objects) {
         return cli_fail(job->app, CLV_EDATA, "--predict: %s has %lld columns, but %s has %lld objects",
-                        job->prediction.input, (long long)found, job->args.operands[0], (long long)objects);
+                        cli_input_name(job->prediction.input), (long long)found, cli_input_name(job->args.operands[0]),
+                        (long long)objects);
     }
     return CLV_OK;
 }

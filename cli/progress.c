@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sysexits.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
@@ -23,12 +24,23 @@ static void remember_signal(int number) {
     interrupted = 1;
 }
 
+#define CUT "cleave: a file became shorter while it was used: its data are gone"
+/* The message is prepared in advance: hardly anything may be called in a signal handler. */
+static char cut_text[sizeof CUT + 64] = CUT "\n";
+static size_t cut_size = sizeof CUT;
+static int cut_told_to = STDERR_FILENO;
+
 /* A mapped file that became shorter: what is beyond its end cannot be read. */
 static void end_mapping(int number) {
-    static const char text[] = "cleave: a file became shorter while it was used: its data are gone\n";
     (void)number;
-    ssize_t told = write(STDERR_FILENO, text, sizeof text - 1);
-    _exit(told < 0 ? EXIT_FAILURE : cli_exit_status(CLV_EIO));
+    ssize_t told = write(cut_told_to, cut_text, cut_size);
+    _exit(told < 0 ? EXIT_FAILURE : EX_IOERR);
+}
+
+void cli_signals_place(int standard_error, int64_t rank, int64_t ranks) {
+    cut_told_to = standard_error;
+    cut_size = (size_t)snprintf(cut_text, sizeof cut_text, CUT " (on process %lld of %lld)\n", (long long)rank + 1,
+                                (long long)ranks);
 }
 
 static void draw_phase(void);
@@ -179,12 +191,14 @@ enum { LINE = 256 };
 /* When the last update was: of all lines, as there is one standard error. */
 static double drawn_at = -INFINITY;
 
-void cli_progress_begin(cli_progress *progress, const cli_app *app, const cli_args *args, int asked, int quiet,
-                        clv_control *control) {
-    bool terminal = isatty(STDERR_FILENO) != 0, wanted = cli_args_given(args, "progress") ? asked != 0 : terminal;
-    bool json = asked == CLI_PROGRESS_JSON;
+bool cli_progress_is_wanted(const cli_args *args, int asked, int quiet) {
+    return cli_args_given(args, "progress") ? asked != 0 : isatty(STDERR_FILENO) && !quiet;
+}
+
+void cli_progress_begin(cli_progress *progress, const cli_app *app, bool shown, int asked, clv_control *control) {
+    bool terminal = isatty(STDERR_FILENO) != 0, json = asked == CLI_PROGRESS_JSON;
     *progress = (cli_progress){.app = app,
-                               .shown = wanted && !(quiet && !cli_args_given(args, "progress")),
+                               .shown = shown,
                                .terminal = terminal && !json,
                                .json = json,
                                .not_before = -INFINITY,

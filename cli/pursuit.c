@@ -34,5 +34,11 @@ static clv_status write_graph(const cli_job *job) {
     return cli_library(job->app, status);
 }
 
+/* fista and admm hold W and more of its size as n x n numbers from their first step on. */
+static const char *thrift(const cli_job *job) {
+    const clv_pursuit_options *options = (const void *)job->options;
+    return options->solver == CLV_KSUPPORT_FCFW ? NULL : "only --solver fcfw needs no n x n numbers";
+}
+
 const cli_special cli_pursuit_special = {
-    .method = "pursuit", .table = table, .check = check, .files = files, .write = write_graph};
+    .method = "pursuit", .table = table, .check = check, .files = files, .write = write_graph, .thrift = thrift};

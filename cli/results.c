@@ -267,13 +267,16 @@ static clv_status name_models(const cli_job *job, const clv_matrix *weights, clv
     }
     char(*numbers)[32] = malloc((size_t)classes->count * sizeof *numbers);
     const char **names = malloc((size_t)classes->count * sizeof *names);
-    clv_status status = numbers && names ? cli_library(job->app, clv_data_of(job->app->ctx, weights, NULL, out))
-                                         : cli_fail(job->app, CLV_ENOMEM, "out of memory");
-    for (int64_t c = 0; status >= 0 && c < classes->count; c++) {
-        snprintf(numbers[c], sizeof numbers[c], "%.15g", classes->reals[c]);
-        names[c] = texts && c < texts->count ? texts->texts[c] : numbers[c];
+    clv_status status = cli_library(job->app, clv_data_of(job->app->ctx, weights, NULL, out));
+    if (!numbers || !names) {
+        status = cli_fail(job->app, CLV_ENOMEM, "out of memory");
+    } else if (status >= 0) {
+        for (int64_t c = 0; c < classes->count; c++) {
+            snprintf(numbers[c], sizeof numbers[c], "%.15g", classes->reals[c]);
+            names[c] = texts && c < texts->count ? texts->texts[c] : numbers[c];
+        }
+        status = cli_library(job->app, clv_data_set_ids(*out, "class", names));
     }
-    status = status >= 0 ? cli_library(job->app, clv_data_set_ids(*out, "class", names)) : status;
     free(numbers);
     free(names);
     return status;

@@ -98,7 +98,7 @@ static clv_status resolve_range(cli_job *job) {
         job->args.k_least = LEAST < job->args.k_most ? LEAST : job->args.k_most;
     }
     return job->args.k_most < 1 ? cli_fail(job->app, CLV_EDATA, "-k auto needs at least 2 objects, and %s has %lld",
-                                           job->args.operands[0], (long long)rows)
+                                           cli_input_name(job->args.operands[0]), (long long)rows)
                                 : set_k(job, job->args.k_most);
 }
 
@@ -110,6 +110,7 @@ clv_status cli_job_open(const cli_app *app, const cli_command *command, const cl
     job->args.k_ranges = method->k_meaning == CLV_K_CLUSTERS && clv_method_gives(method, "labels");
     add_tables(job);
     CLI_TRY(cli_args_parse(app, &job->args, argc, argv));
+    CLI_TRY(cli_job_agree(job));
     if (job->args.help) {
         return CLV_OK;
     }
@@ -140,7 +141,7 @@ static clv_status check_k(const cli_job *job) {
     if (job->method->k_meaning != CLV_K_OF_NORM && k > rows) {
         bool dropped = clv_data_rows_read(job->data) > rows;
         return cli_fail(job->app, CLV_EDATA, "k = %lld exceeds the %lld rows of %s%s", (long long)k, (long long)rows,
-                        job->args.operands[0], dropped ? " that have no missing cells" : "");
+                        cli_input_name(job->args.operands[0]), dropped ? " that have no missing cells" : "");
     }
     return CLV_OK;
 }
@@ -197,18 +198,24 @@ static const char *place_in_points(const char *message) {
     return NULL;
 }
 
-/* What the method says of a value of the points, which in a mapped file nobody has looked at before, or of a start that
- * was read from a file, is about that file. */
+/* What the method says of a value of the points, which in a mapped file nobody has looked at before, or of weights or a
+ * start that were read from a file, is about that file; and anything, where there is but one file. */
 static clv_status tell_failure(const cli_job *job, clv_status status) {
     const clv_option *option = clv_options_find(job->method->options, "start");
-    const char *place = status == CLV_EDATA ? place_in_points(clv_message(job->app->ctx)) : NULL;
+    const char *message = clv_message(job->app->ctx);
+    const char *place = status == CLV_EDATA ? place_in_points(message) : NULL;
     if (place) {
-        return cli_fail(job->app, status, "%s%s", job->args.operands[0], place);
+        return cli_fail(job->app, status, "%s%s", cli_input_name(job->args.operands[0]), place);
     }
-    if (status == CLV_EDATA && job->input.start && strstr(clv_message(job->app->ctx), "start")) {
+    if (status == CLV_EDATA && job->sample_weights && strstr(message, "sample weight")) {
+        return cli_library_on(job->app, job->sample_weights, status);
+    }
+    if (status == CLV_EDATA && job->input.start && strstr(message, "start")) {
         return cli_library_on(job->app, *(const char *const *)(const void *)(job->options + option->offset), status);
     }
-    return cli_library(job->app, status);
+    bool alone = !cli_takes_partitions(job) && !job->args.operands[1] && !job->sample_weights && !job->input.start &&
+                 !job->object_alpha && !job->start_membership && !job->validation && !job->checkpoint.resume;
+    return alone ? cli_library_on(job->app, job->args.operands[0], status) : cli_library(job->app, status);
 }
 
 /* All k of the range; the options then have the one that was taken. */
@@ -228,7 +235,7 @@ static clv_status solve_range(cli_job *job) {
         }
     }
     job->rough = cli_has_affinity(job) && job->result && !job->affinity;
-    return status < 0 ? status : set_k(job, job->result->k);
+    return status < 0 || !job->result ? status : set_k(job, job->result->k);
 }
 
 /* Of a range that there is no time for, the smallest k. */
@@ -281,10 +288,10 @@ static clv_status warn_of_unread(cli_job *job) {
 
 static clv_status run_method(cli_job *job) {
     clv_control asked = *cli_control(job), *control = cli_control(job);
-    cli_progress_begin(&job->progress, job->app, &job->args, job->output.progress, job->output.quiet, control);
+    cli_progress_begin(&job->progress, job->app, job->shows, job->output.progress, control);
     cli_progress_phase(&job->progress, "start");
     control->threads = threads_within_budget(job);
-    control->keep_trace = job->output.trace || job->output.report;
+    control->keep_trace = job->traces;
     clv_status status = solve(job);
     cli_progress_end(&job->progress);
     *control = asked;
@@ -319,6 +326,22 @@ static clv_status compare(cli_job *job) {
     return cli_library(job->app, status);
 }
 
+/* Of several processes the first one does it, by its own clock, as only it writes. */
+static clv_status find_silhouette(cli_job *job) {
+    clv_context *ctx = job->app->ctx;
+    cli_progress_phase(&job->progress, "silhouette");
+    clv_context_work_alone(ctx, 1);
+    clv_status status = clv_silhouette(ctx, clv_data_matrix(job->data), job->result->labels,
+                                       cli_control_of(job)->threads, &job->silhouette);
+    clv_context_work_alone(ctx, 0);
+    cli_progress_end(&job->progress);
+    if (is_cut_short(job, status, "the silhouette, a pass over all pairs")) {
+        job->silhouette = NAN;
+        return CLV_OK;
+    }
+    return cli_library(job->app, status);
+}
+
 static clv_status measure(cli_job *job) {
     const cli_app *app = job->app;
     const clv_result *result = job->result;
@@ -326,18 +349,7 @@ static clv_status measure(cli_job *job) {
         return CLV_OK;
     }
     CLI_TRY(job->truth ? compare(job) : CLV_OK);
-    if (job->output.silhouette) {
-        cli_progress_phase(&job->progress, "silhouette");
-        clv_status status = clv_silhouette(app->ctx, clv_data_matrix(job->data), result->labels,
-                                           cli_control_of(job)->threads, &job->silhouette);
-        cli_progress_end(&job->progress);
-        if (is_cut_short(job, status, "the silhouette, a pass over all pairs")) {
-            job->silhouette = NAN;
-            return CLV_OK;
-        }
-        CLI_TRY(cli_library(app, status));
-    }
-    return CLV_OK;
+    return job->output.silhouette && cli_is_first(app) ? find_silhouette(job) : CLV_OK;
 }
 
 /* Processes that share the work predict together, before the first of them writes. */

@@ -212,7 +212,8 @@ static clv_status fit_k(segment_job *s) {
 static clv_status make_objects(segment_job *s) {
     double began = cli_seconds();
     cli_reading_begin(s->app, s->options.memory);
-    cli_progress_begin(&s->progress, s->app, &s->args, s->options.progress, s->options.quiet, NULL);
+    cli_progress_begin(&s->progress, s->app, cli_progress_is_wanted(&s->args, s->options.progress, s->options.quiet),
+                       s->options.progress, NULL);
     cli_progress_phase(&s->progress, "reading");
     CLI_TRY(cli_library(s->app, clv_read_image(s->app->ctx, s->args.operands[0], &s->image)));
     cli_reading_end(s->app);
@@ -260,7 +261,8 @@ static clv_status solve(segment_job *s) {
     if (are_alike(s)) {
         return CLV_OK;
     }
-    cli_progress_begin(&s->progress, s->app, &s->args, s->options.progress, s->options.quiet, s->control);
+    cli_progress_begin(&s->progress, s->app, cli_progress_is_wanted(&s->args, s->options.progress, s->options.quiet),
+                       s->options.progress, s->control);
     s->control->keep_trace = s->options.report != NULL;
     cli_progress_phase(&s->progress, "affinity");
     clv_status status = s->segmenter->input(s, &input);

@@ -18,7 +18,7 @@ static void warn_of_others(const cli_job *job) {
 }
 
 clv_status cli_terms_read(cli_job *job) {
-    const char *path = job->output.terms, *data = job->args.operands[0];
+    const char *path = job->output.terms, *data = cli_input_name(job->args.operands[0]);
     if (!path) {
         return CLV_OK;
     }

@@ -195,13 +195,14 @@ static clv_status count(text_job *t) {
     t->terms.threads = t->options.threads;
     t->terms.memory = t->options.memory;
     CLI_TRY(cli_library(t->app, clv_tfidf_new(ctx, &t->terms, &t->tfidf)));
-    cli_progress_begin(&t->progress, t->app, &t->args, t->options.progress, t->options.quiet, NULL);
+    cli_progress_begin(&t->progress, t->app, cli_progress_is_wanted(&t->args, t->options.progress, t->options.quiet),
+                       t->options.progress, NULL);
     clv_status status = clv_read_corpus(ctx, path, take_document, t, &t->corpus);
     cli_progress_end(&t->progress);
     CLI_TRY(cli_library(t->app, status));
     cli_reading_end(t->app);
     if (t->options.labels && !t->corpus->labels) {
-        return cli_fail(t->app, CLV_EDATA, "--labels-out: no document of %s has a label", path);
+        return cli_fail(t->app, CLV_EDATA, "--labels-out: no document of %s has a label", cli_input_name(path));
     }
     CLI_TRY(cli_library_on(t->app, path, clv_tfidf_finish(t->tfidf, &t->matrix)));
     clv_tfidf_describe(t->tfidf, &t->info);

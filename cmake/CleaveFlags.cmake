@@ -11,12 +11,18 @@ if(CLEAVE_WERROR)
 endif()
 
 # What reads files of anybody is hardened: checks of the stack and of copies into buffers of known size, and tables of
-# functions that cannot be overwritten. Not the kernels, which copy nothing; nor under sanitizers, which check more.
+# functions that cannot be overwritten. Not the kernels, which copy nothing; nor under sanitizers, which check more; nor
+# debug builds, as copies are checked in optimized code only.
 add_library(cleave_hardening INTERFACE)
-if(NOT CLEAVE_SANITIZE AND NOT CLEAVE_COVERAGE AND CMAKE_BUILD_TYPE STREQUAL "Release")
-  target_compile_options(cleave_hardening INTERFACE -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
-  add_link_options(-Wl,-z,relro,-z,now)
+if(NOT CLEAVE_SANITIZE AND NOT CLEAVE_COVERAGE)
+  set(optimized "$<CONFIG:Release,RelWithDebInfo>")
+  target_compile_options(cleave_hardening INTERFACE
+    "$<${optimized}:-fstack-protector-strong;-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=3>")
+  add_link_options("$<${optimized}:-Wl,-z,relro,-z,now>")
 endif()
+# Programs are position-independent because we say so, not because the compiler of a distribution does it.
+include(CheckPIESupported)
+check_pie_supported(LANGUAGES C)
 
 # Sanitizers and counters go on everything, so that no object of the program is left out.
 if(CLEAVE_SANITIZE)

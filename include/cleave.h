@@ -158,9 +158,11 @@ CLV_API void clv_context_set_memory_limit(clv_context *ctx, size_t bytes);
  * All of them call the same functions of the library in the same order, on the context with which they joined, from the
  * thread that made it; results are the same bits on all of them, and those of one process. */
 
-/* Joins the processes that were started together, by way of a plugin ("mpi": libcleave_mpi.so); leaving ends that. */
+/* Joins the processes that were started together, by way of a plugin ("mpi": libcleave_mpi.so); leaving ends that. All
+ * leave together (a context that is freed leaves, too): the others learn of one that does not, or not at this point,
+ * which is a failure. */
 CLV_API clv_status clv_context_join(clv_context *ctx, const char *plugin);
-CLV_API void clv_context_leave(clv_context *ctx);
+CLV_API clv_status clv_context_leave(clv_context *ctx);
 typedef struct clv_ranks_info {
     int64_t rank, ranks;     /* of this process, from 0; of all: 1 where none joined */
     int64_t meetings, bytes; /* so far: how often results were exchanged, and what this process received */
@@ -767,7 +769,7 @@ typedef enum clv_affinity_choice {
 typedef struct clv_affinity_options {
     size_t size;       /* of this struct: set by the defaults */
     int kind;          /* clv_affinity_kind */
-    double gamma;      /* NaN: auto. With m the median distance over sampled pairs of objects, gaussian takes
+    double gamma;      /* above 0; NaN: auto. With m the median distance over sampled pairs of objects, gaussian takes
                           1 / (2 m^2) and exponential 1 / m; local takes 1; knn has weights 1. */
     int64_t neighbors; /* knn, local */
     int zero_diagonal;
@@ -1649,8 +1651,9 @@ CLV_API void clv_claim_set_device_memory(clv_claim *claim, int64_t bytes);
 CLV_API void clv_claim_set_bound(clv_claim *claim, int again);
 CLV_API clv_status clv_claim_compare(clv_context *ctx, clv_claim *claim, const int32_t *truth, clv_verdict *out);
 CLV_API void clv_claim_unchecked(const clv_claim *claim, char *text, size_t size);
-/* Whether a result can label new objects at all: CLV_EDATA with the reason where its method or its affinity cannot, or
- * where it is a rough one that was ended before there was an affinity. Whether it labels them by those that were
+/* Whether a result can label new objects at all: CLV_EDATA with the reason where its method or its affinity cannot,
+ * where it is a rough one that was ended before there was an affinity, or where its k is not that of its sizes, labels
+ * and fields. Whether it labels them by those that were
  * clustered. And those labels: of new objects that were read and scaled like the old ones, by `points`, which are those
  * (scaled; NULL where they are not needed), or with a given affinity that matrix. */
 CLV_API clv_status clv_claim_can_predict(clv_context *ctx, const clv_claim *claim);

@@ -8,19 +8,70 @@
 
 /* MPI counts in ints: what is larger goes in pieces. */
 enum { MOST = 1 << 30 };
+/* The tag of messages that have nothing in them: to have come is all that they say. */
+enum { NOTICE = 1 };
 
 typedef struct group {
     MPI_Comm comm;
     int rank, ranks;
     int *counts, *places;
-    bool first; /* of the process: MPI ends with it */
+    bool first; /* of the process */
+    bool begun; /* MPI was, for this one: it ends with it */
+    bool told, heard;
+    MPI_Request arriving;
 } group;
+
+/* Nobody waits for it to be heard. */
+static int tell(void *self) {
+    group *g = self;
+    int failed = 0;
+    for (int q = 0; q < g->ranks && !g->told; q++) {
+        MPI_Request sent;
+        if (q != g->rank) {
+            int one = MPI_Isend(NULL, 0, MPI_BYTE, q, NOTICE, g->comm, &sent);
+            failed = one ? one : failed;
+            if (!one) {
+                MPI_Request_free(&sent);
+            }
+        }
+    }
+    g->told = true;
+    return failed;
+}
+
+static bool is_told(void *self) {
+    group *g = self;
+    int come = 0;
+    if (!g->heard) {
+        g->heard = !MPI_Iprobe(MPI_ANY_SOURCE, NOTICE, g->comm, &come, MPI_STATUS_IGNORE) && come;
+    }
+    return g->heard;
+}
+
+/* Every message that is sent must be received: so all are told in the end, by all. */
+static void hear_all(group *g) {
+    tell(g);
+    for (int q = 0; q < g->ranks; q++) {
+        if (q != g->rank) {
+            MPI_Recv(NULL, 0, MPI_BYTE, q, NOTICE, g->comm, MPI_STATUS_IGNORE);
+        }
+    }
+}
+
+static int arrive(void *self, bool *all) {
+    group *g = self;
+    int come = 0, failed = g->arriving == MPI_REQUEST_NULL ? MPI_Ibarrier(g->comm, &g->arriving) : 0;
+    failed = failed ? failed : MPI_Test(&g->arriving, &come, MPI_STATUS_IGNORE);
+    *all = come != 0;
+    return failed;
+}
 
 static void close_group(void *self) {
     group *g = self;
     if (!g->first) {
+        hear_all(g);
         MPI_Comm_free(&g->comm);
-    } else {
+    } else if (g->begun) {
         int ended = 0;
         MPI_Finalized(&ended);
         if (!ended) {
@@ -83,6 +134,7 @@ static int take(MPI_Comm comm, bool first, clv_communicator *out) {
     }
     g->comm = comm;
     g->first = first;
+    g->arriving = MPI_REQUEST_NULL;
     MPI_Comm_rank(comm, &g->rank);
     MPI_Comm_size(comm, &g->ranks);
     g->counts = calloc(2 * (size_t)g->ranks, sizeof *g->counts);
@@ -98,17 +150,26 @@ static int take(MPI_Comm comm, bool first, clv_communicator *out) {
                               .gather = gather,
                               .broadcast = broadcast,
                               .split = split,
+                              .tell = tell,
+                              .is_told = is_told,
+                              .arrive = arrive,
                               .close = close_group,
                               .end_all = abort_all};
     return 0;
 }
 
 static int open_mpi(clv_communicator *out) {
-    int provided, begun = 0, failed = MPI_Initialized(&begun);
-    if (!failed && !begun) {
-        failed = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+    int provided = MPI_THREAD_SINGLE, there = 0, failed = MPI_Initialized(&there);
+    if (!failed) {
+        failed = there ? MPI_Query_thread(&provided) : MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
     }
-    return failed ? failed : take(MPI_COMM_WORLD, true, out);
+    failed = failed ? failed : take(MPI_COMM_WORLD, true, out);
+    if (!failed) {
+        group *g = out->self;
+        g->begun = !there;
+        out->threads = provided >= MPI_THREAD_FUNNELED;
+    }
+    return failed;
 }
 
 __attribute__((visibility("default"))) const clv_plugin_head *clv_plugin_mpi(void);

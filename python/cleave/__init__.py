@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import metrics, pictures
 from ._functions import Verdict, affinity, verify
-from ._library import lib as _lib, text_of as _text_of
+from ._library import lib as _lib, text_of as _text_of, warn_of_isa as _warn_of_isa
 from ._parameters import ESTIMATORS as _ESTIMATORS
 from ._path import ksupport_path
 from ._result import Bound, Certificate, Result
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
                               NormalizedCut, SimplicialNMF)
     from ._text_features import TextFeatures
 
+_warn_of_isa()
 __version__: str = _text_of(_lib.clv_version()) or ""
 __all__ = ["Bound", "Certificate", "Result", "Segmentation", "Texts", "Verdict", "affinity", "cluster_terms", "compare",
            "ksupport_path", "methods", "metrics", "pictures", "plot", "reduce", "segment", "silhouette", "tfidf", "verify"]

@@ -113,7 +113,8 @@ def verify(result: Any, X: Any, y: Any = None, *, sample_weight: Any = None, mem
                 result.save(path)
             except ValueError as changed:  # X, which the result is told of with
                 return Verdict(False, str(changed))
-        claim = ctx.made(lib.clv_claim_read, "clv_claim", lib.clv_claim_free, path_of(path))
+        with ctx.reading(memory):
+            claim = ctx.made(lib.clv_claim_read, "clv_claim", lib.clv_claim_free, path_of(path))
     data, kept = ffi.new("clv_input *"), []
     method, widths = lib.clv_claim_method(claim), None
     if method != ffi.NULL and method.takes == lib.CLV_TAKES_PARTITIONS:

@@ -7,14 +7,17 @@ import ctypes
 import os
 import pathlib
 import threading
+import warnings
+from collections.abc import Iterator
 from queue import Empty, SimpleQueue
 from typing import Any, Callable
 
 from ._binding import ffi
 
-__all__ = ["Context", "ffi", "lib", "path_of", "text_of"]
+__all__ = ["Context", "ffi", "lib", "path_of", "text_of", "warn_of_isa"]
 
 _MOMENT = 0.05  # seconds
+_MACHINE = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")  # bytes of memory
 
 
 def _load() -> Any:
@@ -52,6 +55,16 @@ _BY_FLAG = ffi.addressof(lib, "clv_interrupt_by_flag")
 def text_of(pointer: Any) -> str | None:
     """A C string, or None for NULL."""
     return None if pointer == ffi.NULL else ffi.string(pointer).decode()
+
+
+def warn_of_isa() -> None:
+    """For `import cleave`: the library ignores a CLEAVE_ISA that this machine does not have, and whoever set it should know."""
+    asked = os.environ.get("CLEAVE_ISA")
+    names: list[str] = []
+    while name := text_of(lib.clv_isa_name(len(names))):
+        names.append(name)
+    if asked and asked not in names:
+        warnings.warn(f"CLEAVE_ISA={asked}: this machine has {', '.join(names)}; {text_of(lib.clv_isa())} is used", stacklevel=3)
 
 
 def path_of(path: Any) -> bytes:
@@ -137,7 +150,7 @@ class Context:
     def in_python(self, sentence: str) -> str:
         """What the library says, which names options as the command does, with the parameters of Python."""
         from ._options import in_python
-        return in_python(sentence, self.tables, self.renamed)
+        return in_python(sentence, self.tables, self.renamed).replace(" (--memory)", "")  # where no parameter is called so
 
     def interrupt(self) -> None:
         """Make the call that is under way stop, from any thread."""
@@ -146,6 +159,16 @@ class Context:
     def call(self, function: Callable[..., int], *arguments: Any) -> None:
         """Call a function that may take long. The global lock is free meanwhile, and Ctrl-C makes it stop (`apart`)."""
         self.check(self.apart(lambda: function(self.pointer, *arguments)))
+
+    @contextlib.contextmanager
+    def reading(self, memory: int = 0) -> Iterator[None]:
+        """While a file is read, which may claim any size or unpack to it, no more than so many bytes are held; unless given,
+        three quarters of the memory of the machine, as of the command."""
+        lib.clv_context_set_memory_limit(self.pointer, memory if memory > 0 else _MACHINE // 4 * 3)
+        try:
+            yield
+        finally:
+            lib.clv_context_set_memory_limit(self.pointer, 0)
 
     def apart(self, work: Callable[[], Any]) -> Any:
         """What `work` returns. In the main thread Ctrl-C, and whatever else a signal handler raises, makes its calls stop

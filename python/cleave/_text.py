@@ -63,14 +63,15 @@ def _add_some(ctx: Context, tfidf: Any, documents: list[tuple[int, Any]]) -> Non
         ctx.check(lib.clv_tfidf_add(tfidf, document))
 
 
-def _read_all(ctx: Context, tfidf: Any, path: Any) -> Any:
+def _read_all(ctx: Context, tfidf: Any, path: Any, memory: int) -> Any:
     """Documents of a folder or of a file of JSON lines."""
 
     @ffi.callback("clv_document_hook")  # type: ignore[untyped-decorator, unused-ignore]
     def take(document: Any, user: Any) -> int:
         return int(lib.clv_tfidf_add(tfidf, document))
 
-    return ctx.made(lib.clv_read_corpus, "clv_corpus", lib.clv_corpus_free, path_of(path), take, ffi.NULL)
+    with ctx.reading(memory):
+        return ctx.made(lib.clv_read_corpus, "clv_corpus", lib.clv_corpus_free, path_of(path), take, ffi.NULL)
 
 
 def _stop_list(stop_words: str | Iterable[str] | None) -> str | None:
@@ -137,7 +138,7 @@ def texts_of(documents: Any, stop_words: Any, ngrams: Any, like: Texts | None, t
     made = ctx.made(lib.clv_tfidf_new, "clv_tfidf", lib.clv_tfidf_free, struct)
     corpus = None
     if isinstance(documents, (str, os.PathLike)):
-        corpus = _read_all(ctx, made, documents)
+        corpus = _read_all(ctx, made, documents, memory)
     else:
         _add_all(ctx, made, documents)
     data = ctx.made(lambda _, *given: lib.clv_tfidf_finish(*given), "clv_data", lib.clv_data_free, made)

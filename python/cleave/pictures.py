@@ -93,7 +93,8 @@ def _data(function: Any, *arguments: Any) -> Any:
 def _image(function: Any, *arguments: Any) -> NDArray[np.uint8]:
     """The picture that a function of the library makes."""
     ctx, made = Context(), ffi.new("clv_image *")
-    ctx.call(function, *_pointers(arguments), made)
+    with ctx.reading():
+        ctx.call(function, *_pointers(arguments), made)
     found: NDArray[np.uint8] = numbers(made.samples, made.height * made.width * made.channels, np.uint8)
     lib.clv_release(ctx.pointer, made.samples)
     shape = (made.height, made.width) if made.channels == 1 else (made.height, made.width, made.channels)

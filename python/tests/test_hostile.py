@@ -4,22 +4,25 @@
 
 tries COUNT calls, drawn by the seed; pytest runs some hundreds, in processes of their own, which it outlives.
 """
+import gzip
 import pathlib
 import pickle
 import random
 import re
+import struct
 import subprocess
 import sys
 import tempfile
 import traceback
 import warnings
+import zlib
 
 import numpy as np
 import pytest
 import scipy.sparse
 
 import cleave
-from cleave import _parameters
+from cleave import _library, _parameters
 
 ESTIMATORS = [getattr(cleave, name) for name in _parameters.ESTIMATORS]
 SENTENCES = (ValueError, TypeError, MemoryError, OSError, OverflowError, AttributeError)
@@ -219,6 +222,28 @@ def test_labels_of_a_pickle_may_be_of_any_type():
         again = pickle.loads(pickle.dumps(model))
         again.result_.labels = labels
         np.testing.assert_array_equal(again.predict(x), expected)
+
+
+def write_black(path, side):
+    """A gray picture of one color, as a PNG of a thousandth of its size."""
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0))
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", zlib.compress(bytes(side * (side + 1)))) + chunk(b"IEND", b""))
+
+
+def test_a_file_that_unpacks_to_more_than_the_machine_has_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(_library, "_MACHINE", 32 << 20)  # what would be too much for a real one would take minutes
+    packed = {"bomb.jsonl.gz": b'{"text": "%s"}\n' % (b"red " * (16 << 20)), "bomb.json.gz": b" " * (64 << 20) + b"{}\n"}
+    for name, content in packed.items():
+        (tmp_path / name).write_bytes(gzip.compress(content, 1))
+    write_black(tmp_path / "bomb.png", 8000)
+    for read in (lambda: cleave.pictures.read(tmp_path / "bomb.png"), lambda: cleave.segment(tmp_path / "bomb.png"),
+                 lambda: cleave.tfidf(tmp_path / "bomb.jsonl.gz"), lambda: cleave.verify(tmp_path / "bomb.json.gz", np.eye(3))):
+        with pytest.raises(MemoryError, match="budget|memory"):
+            read()
+    write_black(tmp_path / "small.png", 300)
+    assert cleave.pictures.read(tmp_path / "small.png").shape == (300, 300)
 
 
 if __name__ == "__main__":

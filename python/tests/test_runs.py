@@ -26,6 +26,18 @@ def test_results_do_not_depend_on_threads():
     assert one.objective_ == two.objective_
 
 
+def test_an_instruction_set_that_the_machine_does_not_have_is_warned_of():
+    def says(isa):
+        run = subprocess.run([sys.executable, "-c", "import cleave"], env={**os.environ, "CLEAVE_ISA": isa},
+                             capture_output=True, text=True, check=True)
+        return run.stderr
+
+    assert says("baseline") == says("") == ""
+    warning = says("Baseline")
+    assert warning.startswith("<string>:1: UserWarning: CLEAVE_ISA=Baseline: this machine has baseline")
+    assert warning.split(" is used")[0].split()[-1] in ("baseline", "avx2", "avx512")
+
+
 def test_a_callback_sees_progress_and_may_stop():
     seen = []
     model = cleave.SimplicialNMF(4, tol=1e-12, callback=lambda p: seen.append(p["objective"]) or len(seen) >= 3)

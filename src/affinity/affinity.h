@@ -114,10 +114,10 @@ bool clv_affinity_adds_roughly(const clv_affinity *a);
 clv_status clv_affinity_rough_add_rows(const clv_affinity *a, const clv_change *change, double *y, int threads);
 
 /* build.c: the home to rebuild an affinity in that was kept in the home of this name: floats in floats; of all others
- * any, as they hold the same doubles. *bytes: what it takes in that home, as far as is known without building it.
+ * any, as they hold the same doubles. *planned: what is known of it in that home without building it.
  * CLV_EUSAGE: there is none of that name, or it cannot hold this affinity. */
 clv_status clv_affinity_rehome(clv_context *ctx, const clv_matrix *points, const char *home,
-                               clv_affinity_options *options, size_t *bytes);
+                               clv_affinity_options *options, clv_affinity_info *planned);
 /* This home, unless it is AUTO, which leaves the one that there is. */
 void clv_affinity_ask(clv_affinity_options *options, clv_home home);
 /* Whether that is the home of an affinity. */
@@ -154,7 +154,7 @@ typedef struct clv_product {
     clv_matrix factor; /* A = F F': F, or no rows */
     double *t;         /* k x rank: x F */
     double *excess;    /* n: what the diagonal has beyond that of F F'; NULL: nothing */
-    bool rough;        /* changes may be rough; false at first */
+    bool rough;        /* products and changes may be rough; false at first */
 } clv_product;
 clv_status clv_product_new(const clv_affinity *a, int64_t k, const double *x, int threads, clv_product *out);
 void clv_product_free(clv_product *p); /* takes one that is all zero */

@@ -4,6 +4,7 @@
 
 #include "base/options.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static const clv_option affinity_options[] = {
     CLV_OPT_CHOICE(T, kind, "affinity", CLV_AFFINITY_AUTO,
                    "gaussian|exponential|cosine|distance|minimax|knn|precomputed|local|local-knn|auto",
                    "similarity of two objects; auto: for ncut the one that suits the points, else gaussian"),
-    CLV_OPT_REAL(T, gamma, "gamma", NAN, 0, 1e300, "auto", "G",
+    CLV_OPT_REAL(T, gamma, "gamma", NAN, DBL_TRUE_MIN, 1e300, "auto", "G",
                  "scale of gaussian and exponential; factor of local; weights of knn (1 if auto)"),
     CLV_OPT_INT(T, neighbors, "neighbors", 0, 15, 1, INT32_MAX, NULL, "N",
                 "neighbors of an object in the knn graph; the last of them is its scale in local"),
@@ -104,10 +105,11 @@ static double printed(double agreement) {
 }
 
 void clv_affinity_reason(const clv_affinity_info *info, char *text, size_t size) {
+    static const char few[] = "gaussian: a sample to compare candidates on would be too small for so many neighbors or "
+                              "clusters";
     static const char *const others[] = {
         [CLV_CHOICE_NO_ROOM] = "local-knn, as the similarities of all pairs of objects do not fit the memory",
-        [CLV_CHOICE_FEW_OBJECTS] = "gaussian: a sample to compare candidates on would be too small for so many "
-                                   "neighbors or clusters",
+        [CLV_CHOICE_FEW_OBJECTS] = few,
         [CLV_CHOICE_GIVEN] = "gaussian, which a gamma, landmarks or home that is given is about"};
     const double *a = info->agreement;
     bool known = info->choice > 0 && info->choice < (int)CLV_COUNT(others) && others[info->choice];
@@ -254,11 +256,15 @@ static clv_status check_points(clv_context *ctx, const clv_matrix *points, const
 }
 
 /* What else would do, where a home that was asked for cannot hold the affinity. */
-static const char *what_it_holds(const clv_affinity_options *options) {
-    bool given = options->kind == CLV_AFFINITY_PRECOMPUTED;
+static const char *what_it_holds(const clv_matrix *points, const clv_affinity_options *options) {
+    if (options->kind == CLV_AFFINITY_PRECOMPUTED) {
+        return clv_is_sparse(points)       ? ": it is a sparse matrix, which home sparse holds"
+               : points->scalar == CLV_F32 ? ": it is a dense matrix of floats, which home dense-f32 holds"
+                                           : ": it is a dense matrix of doubles, which home dense-f64 holds";
+    }
     switch ((clv_home)options->home) {
     case CLV_HOME_SPARSE:
-        return given ? "" : ", which has all pairs: --affinity knn and local-knn have near pairs alone";
+        return ", which has all pairs: only --affinity knn and local-knn are limited to near pairs";
     case CLV_HOME_CUDA:
         return ": it holds those of kind gaussian, exponential, cosine or distance of dense points with up to 1024 "
                "columns, and dense matrices that are given; choose another home";
@@ -268,7 +274,7 @@ static const char *what_it_holds(const clv_affinity_options *options) {
     case CLV_HOME_LOWRANK:
         return ": it holds those of kind cosine, and gaussian or exponential ones with --landmarks";
     default:
-        return "";
+        return ": it holds all pairs, but this affinity has near pairs alone: use --home sparse";
     }
 }
 
@@ -285,7 +291,7 @@ static clv_status plan_home(clv_context *ctx, const clv_matrix *points, const cl
     *maker = on_card ? &clv_cuda_maker : choose(ctx, points, options, room);
     if (!*maker) {
         return clv_fail(ctx, CLV_EUSAGE, "home = %s cannot hold this %s affinity%s", clv_home_name(options->home),
-                        clv_affinity_kind_name(options->kind), what_it_holds(options));
+                        clv_affinity_kind_name(options->kind), what_it_holds(points, options));
     }
     *out = plan_of(ctx, *maker, points, options);
     bool given = options->kind == CLV_AFFINITY_PRECOMPUTED;
@@ -312,7 +318,7 @@ clv_status clv_affinity_plan(clv_context *ctx, const clv_matrix *points, const c
 }
 
 clv_status clv_affinity_rehome(clv_context *ctx, const clv_matrix *points, const char *home,
-                               clv_affinity_options *options, size_t *bytes) {
+                               clv_affinity_options *options, clv_affinity_info *planned) {
     clv_affinity_options named = *options;
     const clv_home_maker *maker;
     clv_affinity_info plan;
@@ -321,8 +327,7 @@ clv_status clv_affinity_rehome(clv_context *ctx, const clv_matrix *points, const
     if (named.home == CLV_HOME_AUTO) {
         return clv_fail(ctx, CLV_EUSAGE, "home = %s is not the name of a home", home);
     }
-    CLV_TRY(plan_home(ctx, points, &named, &maker, &plan));
-    *bytes = plan.bytes;
+    CLV_TRY(plan_home(ctx, points, &named, &maker, planned));
     if (named.home == CLV_HOME_DENSE32) {
         options->home = CLV_HOME_DENSE32;
         return CLV_OK;
@@ -347,7 +352,7 @@ bool clv_affinity_lives_in(const clv_affinity_info *info, const char *home) {
 /* Ranks that have all points each have the same ones: else each would do its share on its own. */
 static clv_status compare_points(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options) {
     bool whole = options->kind != CLV_AFFINITY_PRECOMPUTED && clv_is_shared(ctx);
-    return whole ? clv_meet(ctx, clv_matrix_fingerprint(points), CLV_OK) : CLV_OK;
+    return whole ? clv_agree_same(ctx, CLV_OK, clv_matrix_hash(points), "the points") : CLV_OK;
 }
 
 clv_status clv_affinity_build(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *given,

@@ -192,7 +192,7 @@ static clv_status dense_move_many(const clv_affinity *a, const clv_moves *moves,
 }
 
 /* Of a matrix of which every rank has but a part, every pass is shared. */
-static clv_spread begin_pass(const clv_affinity *a) {
+clv_spread clv_dense_begin_pass(const clv_affinity *a) {
     return clv_spread_begin(a, is_part(a) ? HUGE_VAL : (double)a->info.nonzeros);
 }
 
@@ -255,7 +255,7 @@ static clv_status dense_group_sums(const clv_affinity *a, const int32_t *labels,
     int64_t *members = first + k + 1;
     atomic_bool stopped = false;
     list_members(labels, n, k, first, members);
-    clv_spread spread = begin_pass(a);
+    clv_spread spread = clv_dense_begin_pass(a);
     int64_t size = spread.last - spread.first;
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int t = 0; t < threads; t++) {
@@ -343,7 +343,7 @@ static void combine_strip(const clv_affinity *a, const clv_terms *terms, int64_t
 static clv_status dense_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {
     int64_t work = STRIP * terms->count;
     atomic_bool stopped = false;
-    clv_spread spread = is_part(a) ? begin_pass(a) : (clv_spread){.last = a->info.n};
+    clv_spread spread = is_part(a) ? clv_dense_begin_pass(a) : (clv_spread){.last = a->info.n};
     int64_t size = spread.last - spread.first;
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int t = 0; t < threads; t++) {
@@ -454,13 +454,25 @@ static void apply_block(const clv_affinity *a, const double *x, int64_t k, doubl
     }
 }
 
+clv_status clv_dense_end_product(const clv_affinity *a, const clv_spread *spread, bool stopped, const double *x,
+                                 int64_t k, double *y) {
+    const double *own = clv_dense_of(a)->diagonal;
+    for (int64_t c = 0; own && c < k; c++) {
+        for (int64_t i = spread->first; i < spread->last; i++) {
+            y[c * a->info.n + i] -= own[i] * x[c * a->info.n + i];
+        }
+    }
+    clv_status status = stopped ? clv_stop_failure(a->ctx, "multiplying by the affinity") : CLV_OK;
+    return clv_spread_gather(a, spread, status, y, k);
+}
+
 static clv_status dense_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
     int64_t n = a->info.n, block = clv_dense_is_f32(a) ? WIDE_ROWS : ROW_BLOCK;
     atomic_bool stopped = false;
     clv_kept kept = {.ctx = a->ctx};
     char *room = room_for_rows(a, block, threads, &kept);
     CLV_TRY(kept.status);
-    clv_spread spread = begin_pass(a);
+    clv_spread spread = clv_dense_begin_pass(a);
     clv_blas_serial_begin();
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int64_t i = spread.first; i < spread.last; i += block) {
@@ -470,15 +482,8 @@ static clv_status dense_apply(const clv_affinity *a, const double *x, int64_t k,
         }
     }
     clv_blas_serial_end();
-    const double *own = clv_dense_of(a)->diagonal;
-    for (int64_t c = 0; own && c < k; c++) {
-        for (int64_t i = spread.first; i < spread.last; i++) {
-            y[c * n + i] -= own[i] * x[c * n + i];
-        }
-    }
     clv_free_kept(&kept);
-    clv_status status = stopped ? clv_stop_failure(a->ctx, "multiplying by the affinity") : CLV_OK;
-    return clv_spread_gather(a, &spread, status, y, k);
+    return clv_dense_end_product(a, &spread, stopped, x, k, y);
 }
 
 static void row_moments(const clv_affinity *a, int64_t i, const void *row, double *sum, double *squares) {
@@ -506,7 +511,7 @@ static clv_status dense_moments(const clv_affinity *a, int threads, double *sum,
         clv_free_kept(&kept);
         return kept.status;
     }
-    clv_spread spread = begin_pass(a);
+    clv_spread spread = clv_dense_begin_pass(a);
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int64_t first = spread.first; first < spread.last; first += WIDE_ROWS) {
         int64_t rows = n - first < WIDE_ROWS ? n - first : WIDE_ROWS,
@@ -587,9 +592,10 @@ static void dense_destroy(clv_affinity *a) {
 #define DENSE_HOME(name_)                                                                                              \
     {                                                                                                                  \
         .name = (name_), .state_size = sizeof(clv_dense), .column = dense_column, .destroy = dense_destroy,            \
-        .entry = dense_entry, .apply = dense_apply, .group_sums = dense_group_sums, .move = dense_move,                \
-        .move_many = dense_move_many, .move_own = dense_move_own, .combine = dense_combine, .moments = dense_moments,  \
-        .block = dense_block, .add_rows = clv_dense_add_rows, .rough_add_rows = clv_dense_rough_add_rows,              \
-        .subset = dense_subset, .cost = dense_cost, .view = dense_view, .part = dense_part,                            \
+        .entry = dense_entry, .apply = dense_apply, .rough_apply = clv_dense_rough_apply,                              \
+        .group_sums = dense_group_sums, .move = dense_move, .move_many = dense_move_many, .move_own = dense_move_own,  \
+        .combine = dense_combine, .moments = dense_moments, .block = dense_block, .add_rows = clv_dense_add_rows,      \
+        .rough_add_rows = clv_dense_rough_add_rows, .subset = dense_subset, .cost = dense_cost, .view = dense_view,    \
+        .part = dense_part,                                                                                            \
     }
 const clv_home_functions clv_dense64_home = DENSE_HOME("dense-f64"), clv_dense32_home = DENSE_HOME("dense-f32");

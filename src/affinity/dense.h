@@ -45,9 +45,16 @@ static inline clv_affinity_cost clv_dense_cost(int64_t n) {
 /* Room for the values, owned. */
 clv_status clv_dense_room(clv_affinity *a, clv_scalar scalar);
 
+/* A pass over all entries; of a matrix of which every rank has but a part, a shared one. */
+clv_spread clv_dense_begin_pass(const clv_affinity *a);
+/* The end of y = x A over such a pass: without the stored diagonal that is to be taken out again, for every rank. */
+clv_status clv_dense_end_product(const clv_affinity *a, const clv_spread *spread, bool stopped, const double *x,
+                                 int64_t k, double *y);
+
 /* dense_change.c: home.h says what they do. */
 clv_status clv_dense_add_rows(const clv_affinity *a, const clv_change *change, double *y, int threads);
 clv_status clv_dense_rough_add_rows(const clv_affinity *a, const clv_change *change, double *y, int threads);
+clv_status clv_dense_rough_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads);
 
 /* dense_make.c: of a home of which ranks hold a part each, some objects, likewise. */
 clv_status clv_dense_part_subset(const clv_affinity *a, const int64_t *objects, int64_t m, clv_affinity **out);

@@ -1,13 +1,19 @@
 /* What a change of some objects adds to a product with a dense home, for products that follow their factor (product.c):
- * exactly, or roughly, in floats, where a sweep corrects itself. */
+ * exactly, or roughly, in floats, where a sweep corrects itself; and whole products that may be rough. */
 #include "affinity/dense.h"
 
 #include "kernels/kernels.h"
 
 #include <cblas.h>
+#include <stdatomic.h>
 #include <string.h>
 
-enum { SPARSE_ROWS = 64 };
+enum {
+    SPARSE_ROWS = 64,
+    ROWS_AHEAD = 4,      /* parts of rows that are asked for before their turn */
+    IN_CACHES = 1 << 22, /* entries: of fewer, rough products of all are no faster, */
+    FEW_VECTORS = 8      /* nor are those of fewer vectors */
+};
 /* Changes with fewer nonzeros are multiplied by these alone. */
 #define DENSE_CHANGE 0.4
 
@@ -88,10 +94,13 @@ static clv_status roughen(const clv_change *change, rough_change *out, clv_kept 
 static void narrow_rows(const clv_affinity *a, int64_t first, int64_t count, int64_t at, int64_t width, int64_t padded,
                         int64_t pitch, float *out) {
     for (int64_t r = 0; r < count; r++, out += pitch) {
+        int64_t i = first + r, next = r + ROWS_AHEAD < count ? i + ROWS_AHEAD : i;
         if (clv_dense_is_f32(a)) {
-            memcpy(out, clv_dense_row32(a, first + r) + at, (size_t)width * sizeof *out);
+            clv_ask_for(clv_dense_row32(a, next) + at, width * (int64_t)sizeof(float));
+            memcpy(out, clv_dense_row32(a, i) + at, (size_t)width * sizeof *out);
         } else {
-            clv_kernels->narrow(out, clv_dense_row64(a, first + r) + at, width);
+            clv_ask_for(clv_dense_row64(a, next) + at, width * (int64_t)sizeof(double));
+            clv_kernels->narrow(out, clv_dense_row64(a, i) + at, width);
         }
         memset(out + width, 0, (size_t)(padded - width) * sizeof *out);
     }
@@ -119,6 +128,8 @@ static void add_rows_rough(const clv_affinity *a, const clv_change *change, cons
             }
         }
         for (int64_t e = 0; e < some; e++) {
+            int64_t next = e + ROWS_AHEAD / 2 < some ? e + ROWS_AHEAD / 2 : e;
+            clv_ask_for(y + (c + next) * n + at, width * (int64_t)sizeof *y);
             clv_kernels->f32.accumulate(y + (c + e) * n + at, sums + e * padded, width);
         }
     }
@@ -150,4 +161,54 @@ clv_status clv_dense_rough_add_rows(const clv_affinity *a, const clv_change *cha
     }
     clv_free_kept(&kept);
     return status;
+}
+
+/* --- whole products --- */
+
+/* x (k x n) as floats, CLV_SHARE objects after the others, so that each lot is a change of its own. */
+static float *narrow_by_lots(const double *x, int64_t k, int64_t n, clv_kept *kept) {
+    float *all = CLV_TAKE(kept, float, k *n), *to = all;
+    for (int64_t first = 0; all && first < n; first += CLV_SHARE) {
+        int64_t count = n - first < CLV_SHARE ? n - first : CLV_SHARE;
+        for (int64_t c = 0; c < k; c++, to += count) {
+            clv_kernels->narrow(to, x + c * n + first, count);
+        }
+    }
+    return all;
+}
+
+/* The columns at..at + width - 1 of x A. */
+static void multiply_strip(const clv_affinity *a, float *x, int64_t k, double *y, int64_t at, int64_t width) {
+    int64_t n = a->info.n;
+    for (int64_t c = 0; c < k; c++) {
+        memset(y + c * n + at, 0, (size_t)width * sizeof *y);
+    }
+    for (int64_t first = 0; first < n; first += CLV_SHARE) {
+        clv_change lot = {.first = first, .count = n - first < CLV_SHARE ? n - first : CLV_SHARE, .k = k};
+        rough_change narrow = {.all = x + first * k};
+        add_rows_rough(a, &lot, &narrow, y, at, width);
+    }
+}
+
+clv_status clv_dense_rough_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
+    int64_t n = a->info.n;
+    if (n * n < IN_CACHES || k < FEW_VECTORS) {
+        return a->home.apply(a, x, k, y, threads);
+    }
+    clv_kept kept = {.ctx = a->ctx};
+    float *narrow = narrow_by_lots(x, k, n, &kept);
+    CLV_TRY(kept.status);
+    atomic_bool stopped = false;
+    clv_spread spread = clv_dense_begin_pass(a);
+    clv_blas_serial_begin();
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
+    for (int64_t at = spread.first; at < spread.last; at += CLV_SHARE) {
+        int64_t width = n - at < CLV_SHARE ? n - at : CLV_SHARE;
+        if (clv_goes_on(a->ctx, &stopped, width * n)) {
+            multiply_strip(a, narrow, k, y, at, width);
+        }
+    }
+    clv_blas_serial_end();
+    clv_free_kept(&kept);
+    return clv_dense_end_product(a, &spread, stopped, x, k, y);
 }

@@ -213,9 +213,7 @@ static clv_status device_rough_sums(const clv_affinity *a, const int32_t *labels
 /* Objects that a thread adds at a time, and for how many there is one. */
 enum { ADDED = 1 << 16, WORTH_A_THREAD = 1 << 18 };
 
-static void add_column(const clv_affinity *a, const double *column, double *from, double *to) {
-    int64_t n = a->info.n, most = n / WORTH_A_THREAD + 1;
-    int threads = a->threads < most ? a->threads : (int)most;
+static void add_column(int64_t n, const double *column, double *from, double *to, int threads) {
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int64_t at = 0; at < n; at += ADDED) {
         int64_t count = n - at < ADDED ? n - at : ADDED;
@@ -230,10 +228,11 @@ static void add_column(const clv_affinity *a, const double *column, double *from
 
 /* One move: its column, added here, which costs less than to send the sums. */
 static clv_status device_move(const clv_affinity *a, int64_t i, double *from, double *to) {
-    double *column = CLV_NEW(a->ctx, double, a->info.n);
+    int64_t n = a->info.n, most = n / WORTH_A_THREAD + 1;
+    double *column = CLV_NEW(a->ctx, double, n);
     clv_status status = column ? device_column(a, i, column) : CLV_ENOMEM;
     if (status == CLV_OK) {
-        add_column(a, column, from, to);
+        add_column(n, column, from, to, a->threads < most ? a->threads : (int)most);
     }
     clv_free(a->ctx, column);
     return status;

@@ -320,6 +320,20 @@ static clv_status measure_recall(clv_context *ctx, const clv_panels *panels, int
     return status;
 }
 
+/* Touched here for the first time, which for many neighbors takes a while. */
+static clv_status clear(forest *f) {
+    enum { LOT = 1 << 20 };
+    int64_t entries = f->n * f->width;
+    for (int64_t first = 0; first < entries; first += LOT) {
+        int64_t count = entries - first < LOT ? entries - first : LOT;
+        for (int64_t e = first; e < first + count; e++) {
+            f->found[e] = CLV_NO_NEIGHBOR;
+        }
+        CLV_TRY(clv_search_on(f->ctx, count));
+    }
+    return CLV_OK;
+}
+
 static clv_status search(forest *f, clv_kept *kept, const clv_panels *panels, int64_t *order, clv_neighbor *found) {
     int64_t *other = CLV_TAKE(kept, int64_t, f->n);
     f->found = CLV_TAKE(kept, clv_neighbor, f->n * f->width);
@@ -328,10 +342,7 @@ static clv_status search(forest *f, clv_kept *kept, const clv_panels *panels, in
     f->fresh = CLV_TAKE(kept, uint8_t, f->n);
     CLV_TRY(kept->status);
     CLV_TRY(clv_search_on(f->ctx, f->n * panels->features)); /* the panels */
-    for (int64_t e = 0; e < f->n * f->width; e++) {
-        f->found[e] = CLV_NO_NEIGHBOR;
-    }
-    CLV_TRY(clv_search_on(f->ctx, f->n * f->width));
+    CLV_TRY(clear(f));
     CLV_TRY(clv_rows_new(f->ctx, panels, f->threads, &f->rows));
     CLV_TRY(clv_search_on(f->ctx, f->n * panels->features));
     CLV_TRY(clv_tree_order(f->ctx, &f->rows, LEAF, SEED, f->threads, order));

@@ -317,6 +317,9 @@ static clv_status lowrank_subset(const clv_affinity *a, const int64_t *objects, 
         return CLV_ENOMEM;
     }
     for (int64_t j = 0; j < m; j++) {
+        if (j % ROW_BLOCK == 0 && clv_interrupted(a->ctx)) {
+            return clv_stop_failure(a->ctx, "taking some rows of the factor");
+        }
         memcpy(to->owned + j * rank, from->factor + objects[j] * rank, (size_t)rank * sizeof *to->owned);
         if (to->excess) {
             to->excess[j] = from->excess[objects[j]];

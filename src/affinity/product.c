@@ -68,7 +68,7 @@ void clv_product_free(clv_product *p) {
 
 clv_status clv_product_begin(clv_product *p) {
     if (!is_factored(p)) {
-        return clv_affinity_apply(p->a, p->x, p->k, p->y, p->threads);
+        return (p->rough ? clv_affinity_rough_apply : clv_affinity_apply)(p->a, p->x, p->k, p->y, p->threads);
     }
     return clv_factor_gather(p->a->ctx, &p->factor, p->x, p->k, p->t, p->threads);
 }

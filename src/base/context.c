@@ -151,7 +151,7 @@ bool clv_asked_to_stop(clv_context *ctx) {
 }
 
 bool clv_asked_to_stop_waiting(clv_context *ctx) {
-    return ctx->interrupt && ctx->interrupt(ctx->interrupt_user);
+    return clv_hear_groups(ctx, ctx->interrupt && ctx->interrupt(ctx->interrupt_user));
 }
 
 void clv_set_patient(clv_context *ctx, bool patient) {
@@ -173,6 +173,9 @@ static bool is_past(const clv_context *ctx, double when) {
 static bool hurry(clv_context *ctx, bool ends) {
     if (ends) {
         atomic_store(&ctx->hurried, true);
+        if (ctx->ranks) {
+            atomic_store(&ctx->ranks->hurried, true);
+        }
     }
     return ends;
 }
@@ -370,7 +373,7 @@ void *clv_alloc(clv_context *ctx, int64_t count, size_t size) {
         clv_fail(ctx, CLV_ENOMEM, "%lld items of %zu bytes are more than can be addressed", (long long)count, size);
         return NULL;
     }
-    bool large = bytes >= 4 * HUGE_PAGE;
+    bool large = bytes >= 2 * HUGE_PAGE;
     size_t alignment = large ? HUGE_PAGE : ALIGNMENT;
     size_t total = (size_t)bytes + sizeof(block_header) + alignment;
     if (clv_memory_fits(ctx, bytes) < 0) {

@@ -2,6 +2,7 @@
 #include "base/options.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,13 +168,15 @@ void clv_options_list(const char *choices, char *text, size_t size) {
     }
 }
 
-/* "0 or more", "1 to 1024", with the word that is allowed as well. */
+/* "0 or more", "1 to 1024", "above 0 and up to 1", with the word that is allowed as well. */
 static void describe_range(const clv_option *option, char *text, size_t size) {
     const char *kind = option->kind == CLV_OPTION_REAL ? "a number" : "a whole number";
     const char *units = option->kind == CLV_OPTION_BYTES ? ", which may end in K, M, G or T" : "";
     int digits = option->kind == CLV_OPTION_REAL ? 15 : 20; /* whole numbers in full */
     char range[96];
-    if (isinf(option->most)) {
+    if (option->least == DBL_TRUE_MIN) {
+        snprintf(range, sizeof range, "%s above 0 and up to %.*g", kind, digits, option->most);
+    } else if (isinf(option->most)) {
         snprintf(range, sizeof range, "%s of %.*g or more", kind, digits, option->least);
     } else {
         snprintf(range, sizeof range, "%s from %.*g to %.*g", kind, digits, option->least, digits, option->most);
@@ -240,7 +243,8 @@ static bool parse_number(const clv_option *option, const char *value, double *nu
     locale_t before = clv_point_begin();
     *number = option->kind == CLV_OPTION_REAL ? strtod(value, &end) : (double)strtoll(value, &end, 10);
     clv_point_end(before);
-    if (end == value || errno == ERANGE) {
+    bool is_number = option->kind == CLV_OPTION_REAL && isfinite(*number) && *number != 0;
+    if (end == value || (errno == ERANGE && !is_number)) { /* which is also said of a denormal number */
         return false;
     }
     if (option->kind == CLV_OPTION_BYTES && *end) {

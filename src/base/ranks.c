@@ -6,6 +6,7 @@
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { ROOM = 64 };
@@ -20,6 +21,10 @@ typedef struct note {
 } note;
 
 enum { HOST = 128 };
+#define UNREACHABLE "the processes that were started together cannot be reached: "
+
+/* The signature of the last meeting: no other one has it. */
+enum { LEAVING = 20 };
 
 /* Nobody meets after this failure; work that cannot return it ends as it would after an interruption. */
 static clv_status break_by(clv_context *ctx, clv_status status) {
@@ -31,6 +36,7 @@ static clv_status break_by(clv_context *ctx, clv_status status) {
 }
 
 static clv_status break_off(clv_context *ctx, const char *what) {
+    clv_ranks_of(ctx)->cut_off = true;
     return break_by(ctx, clv_fail(ctx, CLV_EIO, "%s failed: the other processes cannot be reached", what));
 }
 
@@ -159,6 +165,7 @@ static void adopt(clv_ranks *r, const note *notes) {
         r->grace = q == 0 || notes[q].grace < r->grace ? notes[q].grace : r->grace;
         r->spare = q == 0 || notes[q].spare < r->spare ? notes[q].spare : r->spare;
     }
+    r->left = clv_seconds();
 }
 
 /* A meeting to which this rank brings `bytes` that fit into its note. */
@@ -211,13 +218,38 @@ clv_status clv_meet(clv_context *ctx, uint64_t signature, clv_status status) {
     return meet(ctx, signature, status, NULL, 0);
 }
 
+/* Seconds of work between meetings that nothing but the clock is for, and how many such calls meet at any rate: what
+ * short runs exchange does not depend on the clock. */
+#define APART 0.02
+enum { FEW = 8 };
+
+/* How often clv_meet_again may be called before ranks meet for it: by the longest time that any of them has worked for
+ * the last calls, so that all find the same. Never more than twice as often: the next ones may take longer. */
+static int64_t calls_apart(const clv_ranks *r) {
+    const note *notes = r->notes;
+    double longest = 0, worked;
+    for (int32_t q = 0; q < r->with.ranks; q++) {
+        memcpy(&worked, notes[q].said, sizeof worked);
+        longest = fmax(longest, worked);
+    }
+    double calls = (double)r->calls;
+    return (int64_t)fmax(1, calls * fmin(2, APART / longest));
+}
+
 clv_status clv_meet_again(clv_context *ctx, uint64_t signature, clv_status status) {
     clv_ranks *r = clv_ranks_of(ctx);
     if (!clv_is_shared(ctx)) {
         return status;
     }
-    if (status < 0 || r->broken < 0 || r->watched || r->meetings == r->seen) {
-        status = clv_meet(ctx, signature, status);
+    bool met = r->meetings != r->seen;
+    r->quiet = met ? 0 : r->quiet + 1;
+    r->calls = met ? 0 : r->calls + 1;
+    bool due = !met && (r->quiet <= FEW || r->calls >= r->most);
+    if (status < 0 || r->broken < 0 || r->watched || due) {
+        double worked = clv_seconds() - r->left;
+        status = meet(ctx, signature, status, &worked, sizeof worked);
+        r->most = status == CLV_OK && due ? calls_apart(r) : 1;
+        r->calls = 0;
     } else {
         r->token = signature;
     }
@@ -404,6 +436,22 @@ clv_status clv_agree_largest(clv_context *ctx, double *value) {
     return status;
 }
 
+clv_status clv_agree_same(clv_context *ctx, clv_status status, uint64_t hash, const char *what) {
+    void *all = NULL;
+    if (!clv_is_shared(ctx)) {
+        return status;
+    }
+    CLV_TRY(clv_meet(ctx, 16, status));
+    status = gather_numbers(ctx, &hash, &all);
+    if (status == CLV_OK && ((uint64_t *)all)[0] != hash) {
+        status =
+            clv_fail(ctx, CLV_EDATA,
+                     "this process has read other numbers from %s than process 1: all must read the same file", what);
+    }
+    clv_free(ctx, all);
+    return clv_meet(ctx, 17, status);
+}
+
 clv_status clv_agree_sum(clv_context *ctx, clv_status status, uint64_t *value) {
     void *all = NULL;
     uint64_t sum = 0;
@@ -425,7 +473,8 @@ clv_status clv_agree_sum(clv_context *ctx, clv_status status, uint64_t *value) {
 /* As many as there are groups fit into the notes of all ranks. */
 typedef struct group_note {
     int64_t bytes;
-    int32_t status, ends; /* no more meetings */
+    int32_t status, ends; /* no more meetings, */
+    int64_t stopped;      /* which a stop may be the reason for: its status, or 0 */
 } group_note;
 
 int clv_group_count(const clv_context *ctx) {
@@ -437,9 +486,54 @@ int clv_group_index(const clv_context *ctx) {
     return clv_group_count(ctx) > 1 ? clv_ranks_of(ctx)->group : 0;
 }
 
-/* The failure of group `root`, told to all. One that did not fail has ended before the others. */
-static clv_status fail_with_group(clv_context *ctx, int root, clv_status status) {
+/* Any thread may ask whether to end, but only one may talk to others. */
+static bool may_talk(const clv_ranks *r) {
+    return r && r->groups > 0 && !r->apart && pthread_equal(pthread_self(), r->thread);
+}
+
+void clv_tell_groups(clv_context *ctx) {
     clv_ranks *r = clv_ranks_of(ctx);
+    if (may_talk(r) && !r->told) {
+        r->told = true;
+        r->between.tell(r->between.self); /* what comes of it is seen at the next meeting */
+    }
+}
+
+bool clv_hear_groups(clv_context *ctx, bool asked) {
+    clv_ranks *r = clv_ranks_of(ctx);
+    if (asked) {
+        clv_tell_groups(ctx);
+    } else if (may_talk(r) && !atomic_load(&r->heard) && clv_seconds() - r->listened >= APART) {
+        r->listened = clv_seconds();
+        atomic_store(&r->heard, r->between.is_told(r->between.self));
+    }
+    return asked || (r && atomic_load(&r->heard));
+}
+
+/* Until all are there: who waits may be asked for an end, which is for the others to know. */
+static clv_status wait_for_groups(clv_context *ctx) {
+    const struct timespec pause = {0, 1000000};
+    clv_ranks *r = clv_ranks_of(ctx);
+    double begun = clv_seconds();
+    bool all = false;
+    while (!all) {
+        if (r->between.arrive(r->between.self, &all)) {
+            return break_off(ctx, "a meeting of groups");
+        }
+        if (!all) {
+            clv_asked_to_stop_waiting(ctx);
+            nanosleep(&pause, NULL);
+        }
+    }
+    r->waited += clv_seconds() - begun;
+    return CLV_OK;
+}
+
+/* The failure of group `root`, told to all. One that did not fail has ended before the others: stopped, or they have
+ * come apart. */
+static clv_status fail_with_group(clv_context *ctx, int root, const group_note *notes) {
+    clv_ranks *r = clv_ranks_of(ctx);
+    clv_status status = (clv_status)notes[root].status, stopped = (clv_status)notes[root].stopped;
     char text[CLV_MESSAGE] = "";
     r->apart = true;
     if (root == r->group) {
@@ -447,6 +541,9 @@ static clv_status fail_with_group(clv_context *ctx, int root, clv_status status)
     }
     if (r->between.broadcast(r->between.self, text, CLV_MESSAGE, root)) {
         return break_off(ctx, "a meeting of groups");
+    }
+    if (status >= 0 && stopped < 0) {
+        return notes[r->group].ends ? CLV_OK : clv_fail(ctx, stopped, "process group %d was stopped", root + 1);
     }
     if (status >= 0) {
         clv_fail(ctx, CLV_EINTERNAL, "the groups of processes have come apart: group %d has ended before others",
@@ -476,19 +573,27 @@ static clv_status meet_groups(clv_context *ctx, clv_status status, group_note mi
     clv_ranks *r = clv_ranks_of(ctx);
     group_note *notes = r->notes;
     mine.status = r->broken < 0 ? r->broken : clv_meet(ctx, 8, status);
-    if (r->apart) { /* nobody waits for this one */
+    if (r->apart || r->cut_off) { /* nobody waits for this one; or they do until it leaves */
         return (clv_status)mine.status;
     }
     for (int g = 0; g < r->groups; g++) {
         r->counts[g] = sizeof *notes;
         r->places[g] = g * (int64_t)sizeof *notes;
     }
+    if (mine.status < 0 && mine.status != CLV_ETIME) { /* each group has the time limit itself */
+        clv_tell_groups(ctx);
+    }
+    CLV_TRY(wait_for_groups(ctx));
     notes[r->group] = mine;
     if (gather_from(&r->between, notes, r->counts, r->places, &r->waited)) {
         return break_off(ctx, "a meeting of groups");
     }
     int found = find_group(notes, r->groups);
-    return found < 0 ? CLV_OK : fail_with_group(ctx, found, (clv_status)notes[found].status);
+    return found < 0 ? CLV_OK : fail_with_group(ctx, found, notes);
+}
+
+clv_status clv_groups_meet(clv_context *ctx, clv_status status) {
+    return clv_group_count(ctx) > 1 ? meet_groups(ctx, status, (group_note){0}) : status;
 }
 
 /* Bytes of all groups, behind each other; those of this one are there. */
@@ -539,7 +644,7 @@ clv_status clv_context_group(clv_context *ctx, int64_t groups) {
         return clv_fail(ctx, CLV_EUSAGE, "%lld processes cannot be divided into %lld groups of the same size",
                         (long long)ranks, (long long)groups);
     }
-    if (groups == 1) {
+    if (groups == 1 || !r) {
         return CLV_OK;
     }
     int32_t size = (int32_t)(ranks / groups), rank = r->with.rank;
@@ -553,8 +658,20 @@ clv_status clv_context_group(clv_context *ctx, int64_t groups) {
     r->sequence_of_all = r->sequence;
     r->alone += size == 1;
     r->alone_in_group = r->alone;
-    r->apart = false;
+    r->apart = r->told = false;
+    r->listened = 0;
+    r->thread = pthread_self();
+    atomic_store(&r->heard, false);
+    atomic_store(&r->hurried, false);
     return CLV_OK;
+}
+
+/* What may have brought this rank to its end before others, by its own clock and hook; 0: nothing. */
+static clv_status own_stop(clv_context *ctx) {
+    clv_own_clock_begin(ctx);
+    bool asked = clv_ranks_of(ctx)->asked || clv_asked_to_stop(ctx);
+    clv_own_clock_end(ctx);
+    return asked ? CLV_EINTERRUPTED : atomic_load(&clv_ranks_of(ctx)->hurried) ? CLV_ETIME : CLV_OK;
 }
 
 clv_status clv_context_ungroup(clv_context *ctx, clv_status status, const char *message) {
@@ -563,10 +680,12 @@ clv_status clv_context_ungroup(clv_context *ctx, clv_status status, const char *
         return status;
     }
     take_message(ctx, status, message);
-    clv_status met = meet_groups(ctx, status, (group_note){.ends = 1});
+    clv_status met = meet_groups(ctx, status, (group_note){.ends = 1, .stopped = own_stop(ctx)});
     r->alone -= r->with.ranks == 1;
-    r->with.close(r->with.self);
-    r->between.close(r->between.self);
+    if (!r->cut_off) { /* all close them together */
+        r->with.close(r->with.self);
+        r->between.close(r->between.self);
+    }
     r->with = r->all;
     r->sequence = r->sequence_of_all;
     r->groups = 0;
@@ -584,15 +703,17 @@ static void describe_machine(char text[HOST]) {
 /* The names of all hosts, how many ranks there are on this one, and whether all machines are alike. */
 static clv_status compare_machines(clv_context *ctx) {
     clv_ranks *r = clv_ranks_of(ctx);
-    int32_t ranks = r->with.ranks, here = 0, other = -1;
+    int32_t ranks = r->with.ranks, here = 1, other = -1;
     char *all = clv_alloc_zero(ctx, ranks, 2 * HOST);
-    if (all) {
-        gethostname(all + r->with.rank * 2 * HOST, HOST - 1);
-        describe_machine(all + r->with.rank * 2 * HOST + HOST);
+    if (!all) {
+        return clv_meet(ctx, 0, CLV_ENOMEM);
     }
-    clv_status status = all ? clv_gather_items(ctx, CLV_OK, all, 2 * HOST, ranks, 1) : clv_meet(ctx, 0, CLV_ENOMEM);
+    char *own = all + r->with.rank * 2 * HOST;
+    gethostname(own, HOST - 1);
+    describe_machine(own + HOST);
+    clv_status status = clv_gather_items(ctx, CLV_OK, all, 2 * HOST, ranks, 1);
     for (int32_t q = 0; status == CLV_OK && q < ranks; q++) {
-        here += strcmp(all + q * 2 * HOST, all + r->with.rank * 2 * HOST) == 0;
+        here += q != r->with.rank && strcmp(all + q * 2 * HOST, own) == 0;
         other = other < 0 && strcmp(all + q * 2 * HOST + HOST, all + HOST) != 0 ? q : other;
     }
     if (status == CLV_OK && other > 0) {
@@ -612,6 +733,7 @@ static clv_status compare_machines(clv_context *ctx) {
 clv_status clv_ranks_join(clv_context *ctx, const clv_communicator *with) {
     clv_ranks *r = CLV_NEW0(ctx, clv_ranks, 1);
     if (!r) {
+        with->end_all(with->self, 71);
         with->close(with->self);
         return CLV_ENOMEM;
     }
@@ -621,8 +743,13 @@ clv_status clv_ranks_join(clv_context *ctx, const clv_communicator *with) {
     r->places = CLV_NEW(ctx, int64_t, with->ranks);
     clv_set_ranks(ctx, r);
     if (!r->notes || !r->counts || !r->places) { /* and nobody can be told */
+        r->broken = CLV_ENOMEM;
         with->end_all(with->self, 71);
         return CLV_ENOMEM;
+    }
+    if (!with->threads) { /* still joined: as soon as others leave, the launcher ends those that did not */
+        return break_by(ctx,
+                        clv_fail(ctx, CLV_EIO, UNREACHABLE "this MPI does not allow threads (MPI_THREAD_FUNNELED)"));
     }
     r->epoch = clv_seconds();
     r->alone = with->ranks == 1;
@@ -632,37 +759,44 @@ clv_status clv_ranks_join(clv_context *ctx, const clv_communicator *with) {
     return with->ranks > 1 ? compare_machines(ctx) : CLV_OK;
 }
 
-void clv_ranks_leave(clv_context *ctx) {
+clv_status clv_ranks_leave(clv_context *ctx) {
     clv_ranks *r = clv_ranks_of(ctx);
-    if (r) {
-        r->with.close(r->with.self);
-        clv_set_ranks(ctx, NULL);
-        CLV_FREE_ALL(ctx, r->notes, r->counts, r->places, r);
+    if (!r) {
+        return CLV_OK;
     }
+    clv_status status = clv_meet(ctx, LEAVING, CLV_OK);
+    if (r->cut_off) {
+        r->with.end_all(r->with.self, 74);
+    } else {
+        r->with.close(r->with.self);
+    }
+    clv_set_ranks(ctx, NULL);
+    CLV_FREE_ALL(ctx, r->notes, r->counts, r->places, r);
+    return status;
 }
 
 /* --- what programs use of it --- */
 
 clv_status clv_context_join(clv_context *ctx, const char *plugin) {
+    CLV_NEED(ctx, plugin);
     const clv_plugin_head *head;
     clv_communicator with;
     CLV_TRY(clv_plugin_open(ctx, plugin, CLV_MPI_INTERFACE,
                             "run the command without it, as one process that uses all cores", &head));
     const clv_ranks_plugin *table = (const clv_ranks_plugin *)(const void *)head;
     if (table->open(&with)) {
-        return clv_fail(ctx, CLV_EIO, "the processes that were started together cannot be reached: MPI does not start");
+        return clv_fail(ctx, CLV_EIO, UNREACHABLE "MPI does not start");
     }
     return clv_ranks_join(ctx, &with);
 }
 
-void clv_context_leave(clv_context *ctx) {
-    clv_ranks_leave(ctx);
+clv_status clv_context_leave(clv_context *ctx) {
+    return clv_ranks_leave(ctx);
 }
 
 clv_status clv_context_meet(clv_context *ctx, clv_status status, const char *message) {
     take_message(ctx, status, message);
-    status = clv_meet(ctx, 1, status);
-    return clv_group_count(ctx) > 1 ? meet_groups(ctx, status, (group_note){0}) : status;
+    return clv_groups_meet(ctx, clv_meet(ctx, 1, status));
 }
 
 clv_status clv_context_share(clv_context *ctx, void *data, size_t bytes) {

@@ -47,8 +47,8 @@ static uint64_t signature_of(const clv_attempt *now) {
 /* The one decision to stop, and why: asked before a restart (`now` NULL) and before every step, with CLV_OK, and when a
  * call came back with CLV_EINTERRUPTED or CLV_ETIME. Whatever ends a run from outside of the method comes together
  * here: the hook, the monitor and failures of others by way of `ending`, the deadline, the iterations. Processes that
- * share a run meet here, unless they have met in the step, and with the objective so far: they agree on the end, and
- * notice if their numbers differ. */
+ * share a run meet here, unless they have met in the step or a moment ago, and with the objective so far: they agree
+ * on the end, and notice if their numbers differ. */
 static bool decide_stop(clv_run_worker *w, const clv_attempt *now, clv_status status, clv_stop *why) {
     clv_run *r = w->run;
     /* Of several workers, none is shared: they do not look at a status that another one may be setting. */
@@ -63,6 +63,7 @@ static bool decide_stop(clv_run_worker *w, const clv_attempt *now, clv_status st
         atomic_store(&r->ending, true);
     }
     if (atomic_load(&r->ending)) {
+        clv_tell_groups(r->ctx);
         *why = CLV_CANCELLED;
     } else if (late) {
         *why = CLV_TIME_LIMIT;
@@ -525,7 +526,7 @@ clv_status clv_drive(clv_context *ctx, const clv_solver *solver, const clv_contr
     CLV_TRY(make_workers(&r, &workers, count));
     pthread_mutex_init(&r.lock, NULL);
     clv_watch_ranks(ctx, control->monitor != NULL);
-    clv_status status = clv_meet(ctx, 13, clv_progress_open(&r, workers));
+    clv_status status = clv_groups_begin(&r, clv_meet(ctx, 13, clv_progress_open(&r, workers)));
     if (status == CLV_OK) {
         decide_stop(&workers[0], NULL, CLV_OK, &why);
         clv_blas_serial_begin(); /* once for all: the steps find it so */

@@ -18,6 +18,10 @@ bool clv_group_runs(const clv_run *r, int64_t restart) {
     return !are_shared(r) || restart % clv_group_count(r->ctx) == clv_group_index(r->ctx);
 }
 
+clv_status clv_groups_begin(clv_run *r, clv_status status) {
+    return are_shared(r) ? clv_groups_meet(r->ctx, status) : status;
+}
+
 /* The attempts, then the best iterate. */
 static clv_status pack(clv_run *r, const clv_run_worker *winner, clv_packed *to) {
     clv_archive a = clv_archive_to(r->ctx, to);
@@ -29,7 +33,7 @@ static clv_status pack(clv_run *r, const clv_run_worker *winner, clv_packed *to)
         clv_pass_attempt(&a, r, &r->attempts[i]);
     }
     clv_pass_flag(&a, &found);
-    if (found) {
+    if (winner) {
         clv_attempt best = winner->found;
         clv_pass_integer(&a, &best.restart, 0, INT64_MAX);
         CLV_TRY(a.status);

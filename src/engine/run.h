@@ -73,6 +73,8 @@ clv_status clv_read_attempts(clv_archive *a, clv_run *r, int64_t count);
 
 /* Whether the restart is one of this group's: always, where there are no groups. */
 bool clv_group_runs(const clv_run *r, int64_t restart);
+/* Restarts begin when all groups have come this far: one that is stopped before ends no restart of the others. */
+clv_status clv_groups_begin(clv_run *r, clv_status status);
 /* What all groups have found becomes everybody's; the best of it is the champion of the worker. */
 clv_status clv_groups_join(clv_run *r, clv_run_worker *winner, clv_run_worker *w);
 

@@ -30,6 +30,9 @@ static clv_status read_integer(reader *r, int64_t *out) {
     if (clv_scan_integer(found.text, found.text + found.size, out) != found.text + found.size) {
         return clv_line_refuse(&r->in, &found, "is not a whole number");
     }
+    if (*out == INT64_MAX || *out == INT64_MIN) { /* as which any larger number is read */
+        return clv_line_refuse(&r->in, &found, "is too large");
+    }
     return CLV_OK;
 }
 

@@ -83,8 +83,11 @@ static clv_status map_file(clv_context *ctx, int file, int64_t size, const char 
     CLV_TRY(clv_data_new(ctx, name, &data));
     void *mapping = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file, 0);
     if (mapping == MAP_FAILED) {
+        int reason = errno;
         clv_data_free(data);
-        return clv_fail(ctx, CLV_EIO, "%s cannot be mapped: %s", name, clv_errno_text(errno));
+        return reason == ENOMEM
+                   ? clv_fail(ctx, CLV_ENOMEM, "out of memory: %lld bytes could not be mapped", (long long)size)
+                   : clv_fail(ctx, CLV_EIO, "%s cannot be mapped: %s", name, clv_errno_text(reason));
     }
     data->mapping = mapping;
     data->mapping_size = (size_t)size;

@@ -170,11 +170,11 @@ static clv_status read_here(clv_context *ctx, const char *path, const clv_read_o
 /* What processes compare of a file that each of them has: type, shape and a few rows, from the first to the last. */
 static uint64_t hash_some_rows(const clv_matrix *m) {
     enum { SOME = 16 };
-    uint64_t hash = (uint64_t)m->rows * 31 + (uint64_t)m->scalar;
+    uint64_t hash = (uint64_t)m->rows;
     for (int64_t s = 0; s < SOME; s++) {
         size_t at = (size_t)(s * (m->rows - 1) / (SOME - 1)) * (size_t)m->cols * clv_scalar_bytes(m->scalar);
         clv_matrix row = {.rows = 1, .cols = m->cols, .scalar = m->scalar, .values = (const char *)m->values + at};
-        hash = hash * 31 + clv_matrix_fingerprint(&row);
+        hash = hash * 31 + clv_matrix_hash(&row);
     }
     return hash;
 }
@@ -183,12 +183,13 @@ static uint64_t hash_some_rows(const clv_matrix *m) {
  * so that the first that is none is told of before anything else is, as by one process, which reads them. */
 static clv_status check_share(clv_context *ctx, bool look, clv_status status, clv_data **data) {
     int64_t first, last;
-    if (status == CLV_OK && look && clv_data_is_mapped(*data)) {
-        const clv_matrix *m = clv_data_matrix(*data);
+    const clv_data *read = status == CLV_OK ? *data : NULL;
+    if (read && look && clv_data_is_mapped(read)) {
+        const clv_matrix *m = clv_data_matrix(read);
         clv_share(ctx, m->rows, &first, &last);
-        status = clv_matrix_check_rows(ctx, (*data)->name, m, DBL_MAX, first, last);
+        status = clv_matrix_check_rows(ctx, read->name, m, DBL_MAX, first, last);
     }
-    status = clv_meet(ctx, status == CLV_OK ? hash_some_rows(clv_data_matrix(*data)) : 14, status);
+    status = clv_agree_same(ctx, status, read ? hash_some_rows(clv_data_matrix(read)) : 0, read ? read->name : "");
     if (status < 0) {
         clv_data_free(*data);
         *data = NULL;

@@ -320,6 +320,9 @@ clv_status clv_write_labels_of(clv_context *ctx, const char *path, const int32_t
                                const char *const *classes) {
     CLV_NEED(ctx, path);
     CLV_NEED(ctx, labels);
+    if (n < 0) {
+        return clv_fail(ctx, CLV_EUSAGE, "%s: %lld labels cannot be written", path, (long long)n);
+    }
     bool npy = clv_has_extension(path, "npy"), standard = strcmp(path, "-") == 0;
     if (!npy && !standard && !clv_has_extension(path, "csv|tsv|txt")) {
         return clv_fail(ctx, CLV_EUSAGE, "%s: the name of labels to write must end in .npy, .csv, .tsv or .txt", path);

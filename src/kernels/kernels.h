@@ -21,6 +21,13 @@ enum {
     CLV_SPMM_WIDTH = 8         /* vectors that a sparse matrix is multiplied by at once */
 };
 
+/* Asks for memory before its turn: for parts of rows that lie farther from each other than the hardware looks ahead. */
+static inline void clv_ask_for(const void *part, int64_t bytes) {
+    for (int64_t line = 0; line < bytes; line += CLV_LINE) {
+        __builtin_prefetch((const char *)part + line, 0, 2);
+    }
+}
+
 /* The least key of a row, the second least, and where the least is: the first of equals. */
 typedef struct clv_nearest {
     double key, next;

@@ -7,7 +7,8 @@
 #include "kernels/similarities.h"
 
 /* Blocks of three quarters of the registers: of keys, so many rows with ACROSS vectors each; of nearest.h, so many
- * centers with as many vectors of rows each. Rows that are projected side by side, with six vectors each. */
+ * centers with as many vectors of rows each; of projection.h before and after Newton's method, so many rows abreast
+ * with up to six vectors each, sums and what a step adds to them. */
 enum { KEY_ROWS = 6, TURNED_CENTERS = REGISTERS / 4, TURNED_ACROSS = 3, PROJECTED_ABREAST = REGISTERS / 8 };
 
 #define REAL float

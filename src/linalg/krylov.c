@@ -180,24 +180,20 @@ static clv_status length_of(state *s, int64_t row, double *out) {
     return CLV_OK;
 }
 
-/* The entries that are held: from *first on, so many. */
-static int held_entries(const state *s, int64_t *first) {
-    int64_t n = s->plan->n, last = s->held.last * s->chunk < n ? s->held.last * s->chunk : n;
-    *first = s->held.first * s->chunk;
-    return last > *first ? (int)(last - *first) : 0;
-}
-
+/* Chunk by chunk, in all that is held: BLAS may round the last entries of a vector in another way than the others, and
+ * where a vector ends must not depend on ranks. */
 static void scale(const state *s, double *x, double factor) {
-    int64_t first;
-    int count = held_entries(s, &first);
-    cblas_dscal(count, factor, x + first, 1);
+    for (int64_t q = s->held.first; q < s->held.last; q++) {
+        cblas_dscal((int)chunk_length(s, q), factor, x + q * s->chunk, 1);
+    }
 }
 
 /* x += factor y. */
 static void add(const state *s, double factor, const double *y, double *x) {
-    int64_t first;
-    int count = held_entries(s, &first);
-    cblas_daxpy(count, factor, y + first, 1, x + first, 1);
+    for (int64_t q = s->held.first; q < s->held.last; q++) {
+        int64_t at = q * s->chunk;
+        cblas_daxpy((int)chunk_length(s, q), factor, y + at, 1, x + at, 1);
+    }
 }
 
 static void random_vector(state *s, double *x) {

@@ -65,12 +65,14 @@ static inline bool clv_is_sparse(const clv_matrix *m) {
 static inline size_t clv_scalar_bytes(clv_scalar scalar) {
     return scalar == CLV_F32 ? sizeof(float) : sizeof(double);
 }
+/* By every bit of the entries, and their type: what processes compare (clv_matrix_fingerprint rounds to floats). */
+uint64_t clv_matrix_hash(const clv_matrix *m);
 /* The value that is stored at place `at`, counted from the first. */
 static inline double clv_stored(const clv_matrix *m, int64_t at) {
     return m->scalar == CLV_F32 && !m->start ? (double)((const float *)m->values)[at] : ((const double *)m->values)[at];
 }
-/* Refuse (CLV_EUSAGE) a view of fewer than 0 rows or columns, one without values, and what the next function refuses.
- */
+/* Refuse (CLV_EUSAGE) a view of fewer than 0 rows or columns, of numbers of no kind, one without values, and what the
+ * next function refuses. */
 clv_status clv_view_check(clv_context *ctx, const char *name, const clv_matrix *m);
 /* A sparse view whose rows end before they begin or that names a column it does not have; `rising`: also one whose
  * columns do not rise along each row. Dense views pass. */
@@ -91,8 +93,8 @@ double clv_dot(const double *x, const double *y, int64_t n, int threads);
 
 /* --- selection (select.c): O(n) expected, ties to the smaller index --- */
 
-/* The k largest of x[0..n-1]: their indices into out[0..k-1], in no particular order. `work` has room for n indices. */
-void clv_top_k(const double *x, int64_t n, int64_t k, int64_t *out, int64_t *work);
+/* The k largest of x[0..n-1]: their indices into out[0..k-1], ascending. `work` has room for n indices. */
+void clv_top_k(const double *x, int64_t n, int64_t k, int64_t *out, int64_t *work, int threads);
 /* The value of rank r (0: smallest) of x, which is reordered. */
 double clv_nth_smallest(double *x, int64_t n, int64_t r);
 int clv_ascending(const void *left, const void *right); /* of doubles, for qsort */

@@ -7,6 +7,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -290,6 +291,9 @@ clv_status clv_view_check(clv_context *ctx, const char *name, const clv_matrix *
         return clv_fail(ctx, CLV_EUSAGE, "%s: there is no matrix of %lld x %lld", name, (long long)m->rows,
                         (long long)m->cols);
     }
+    if (m->scalar != CLV_F64 && m->scalar != CLV_F32) {
+        return clv_fail(ctx, CLV_EUSAGE, "%s: scalar = %d is none of the clv_scalar values", name, (int)m->scalar);
+    }
     bool stored = m->rows > 0 && (clv_is_sparse(m) ? m->start[m->rows] > 0 : m->cols > 0);
     if (stored && (!m->values || (clv_is_sparse(m) && !m->index))) {
         return clv_fail(ctx, CLV_EUSAGE, "%s have no values", name);
@@ -387,8 +391,24 @@ typedef struct scaling {
     int64_t at;             /* and the place of the entry that is visited */
 } scaling;
 
-static clv_status scaling_new(clv_context *ctx, int64_t count, bool by_row, scaling *s) {
+/* What is known of so many rows, or of columns, of which two numbers are kept with the data. */
+static clv_status check_room(const clv_data *data, int64_t count, bool by_row) {
+    int64_t numbers = by_row ? 5 : 7;
+    char what[400];
+    if (clv_memory_fits(data->ctx, numbers * (int64_t)sizeof(double) * count) == CLV_OK) {
+        return CLV_OK;
+    }
+    snprintf(what, sizeof what, "%s", clv_message(data->ctx));
+    return clv_fail(data->ctx, CLV_ENOMEM,
+                    "%s has %lld %s, which take too much memory to scale: %s; allow more, or leave out --scale",
+                    data->name, (long long)count, by_row ? "rows" : "columns", what);
+}
+
+static clv_status scaling_new(const clv_data *data, bool by_row, scaling *s) {
+    clv_context *ctx = data->ctx;
+    int64_t count = by_row ? data->matrix.rows : data->matrix.cols;
     *s = (scaling){.kept.ctx = ctx, .count = count, .by_row = by_row};
+    CLV_TRY(check_room(data, count, by_row));
     s->least = CLV_TAKE(&s->kept, double, count);
     s->most = CLV_TAKE(&s->kept, double, count);
     s->unit = CLV_TAKE(&s->kept, double, count);
@@ -526,8 +546,24 @@ static void find_scaling(const clv_matrix *m, clv_scale scale, scaling *s) {
     }
 }
 
+/* A result tells the factors, so that new objects can be scaled alike; that of subnormal numbers may be beyond all. */
+static clv_status check_factors(const clv_data *data, const scaling *s) {
+    for (int64_t g = 0; g < s->count; g++) {
+        const char *name = clv_data_column(data, g);
+        if (!isfinite(s->factor[g] * s->unit[g])) {
+            return clv_fail(data->ctx, CLV_EDATA,
+                            "%s: the numbers of column %lld%s%.80s%s spread by only %.3g, which no factor scales to 1: "
+                            "multiply them by 1e300, say, or leave the column out (--drop)",
+                            data->name, (long long)g + 1, name ? " '" : "", name ? name : "", name ? "'" : "",
+                            1 / s->factor[g] / s->unit[g]);
+        }
+    }
+    return CLV_OK;
+}
+
 /* Keep how the columns were scaled. Units are powers of two, so that nothing is lost here. */
 static clv_status keep_scaling(clv_data *data, const scaling *s) {
+    CLV_TRY(check_factors(data, s));
     data->shift = CLV_NEW(data->ctx, double, s->count);
     data->factor = CLV_NEW(data->ctx, double, s->count);
     CLV_TRY(data->shift && data->factor ? CLV_OK : CLV_ENOMEM);
@@ -549,18 +585,33 @@ static uint64_t hash_number(uint64_t hash, uint32_t number) {
     return hash ^ hash >> 32;
 }
 
-uint64_t clv_matrix_fingerprint(const clv_matrix *points) {
+/* Of the entries as floats, or to the last bit. */
+static uint64_t hash_entries(const clv_matrix *m, bool exact) {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    int64_t stored = stored_count(points);
-    hash = hash_number(hash_number(hash, (uint32_t)points->rows), (uint32_t)points->cols);
+    int64_t stored = stored_count(m);
+    hash = hash_number(hash_number(hash, (uint32_t)m->rows), (uint32_t)m->cols);
     for (int64_t at = 0; at < stored; at++) {
-        float value = (float)clv_stored(points, at) + 0.0F; /* -0 is 0 */
-        uint32_t bits;
-        memcpy(&bits, &value, sizeof bits);
-        hash = hash_number(hash, bits);
-        hash = points->start ? hash_number(hash, (uint32_t)points->index[at]) : hash;
+        double whole = clv_stored(m, at);
+        float value = (float)whole + 0.0F; /* -0 is 0 */
+        uint32_t bits[2];
+        if (exact) {
+            memcpy(bits, &whole, sizeof whole);
+            hash = hash_number(hash, bits[1]);
+        } else {
+            memcpy(bits, &value, sizeof value);
+        }
+        hash = hash_number(hash, bits[0]);
+        hash = m->start ? hash_number(hash, (uint32_t)m->index[at]) : hash;
     }
     return hash;
+}
+
+uint64_t clv_matrix_fingerprint(const clv_matrix *points) {
+    return hash_entries(points, false);
+}
+
+uint64_t clv_matrix_hash(const clv_matrix *m) {
+    return hash_entries(m, true) * 31 + (uint64_t)m->scalar;
 }
 
 const double *clv_data_fill(const clv_data *data) {
@@ -583,7 +634,7 @@ clv_status clv_data_scale_as(clv_data *data, const double *shift, const double *
                             data->name);
         }
     }
-    clv_status status = scaling_new(data->ctx, cols, false, &s);
+    clv_status status = scaling_new(data, false, &s);
     for (int64_t j = 0; status == CLV_OK && j < cols; j++) {
         s.unit[j] = 1;
         s.shift[j] = shift[j];
@@ -600,7 +651,7 @@ clv_status clv_data_scale_as(clv_data *data, const double *shift, const double *
 static clv_status scale_by(clv_data *data, clv_data *fresh, clv_scale scale) {
     bool by_row = scale == CLV_SCALE_UNIT_ROWS;
     scaling s;
-    clv_status status = scaling_new(data->ctx, by_row ? data->matrix.rows : data->matrix.cols, by_row, &s);
+    clv_status status = scaling_new(data, by_row, &s);
     if (status == CLV_OK) {
         find_scaling(&data->matrix, scale, &s);
         status = by_row ? CLV_OK : keep_scaling(data, &s);

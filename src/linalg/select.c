@@ -3,15 +3,19 @@
  * Quickselect with a three-way partition, so that ties cost nothing. The pivot is the value of the matching rank in a
  * sample (the idea of Floyd and Rivest 1975), which leaves about n + min(r, n - r) comparisons; when a partition leaves
  * more than three quarters, the next pivot is the median of medians of five (Blum et al. 1973), which bounds the worst
- * case. Cost O(n), in place. */
+ * case. Cost O(n), in place. Of few among many, all threads first find those above a bar that a sample sets. */
 #include "linalg/linalg.h"
 
+#include "base/base.h"
+
+#include <math.h>
 #include <string.h>
 
 /* Values in an array of whatever type the caller gave as work space. */
 typedef double value __attribute__((may_alias));
 
 enum { SMALL = 24, SAMPLED = 1024 };
+enum { MANY = 1 << 17, FEW = 8, STRIDE = 64, BLOCK = 1 << 13 }; /* n from which, and n / k */
 
 static void swap(value *x, int64_t i, int64_t j) {
     double held = x[i];
@@ -94,27 +98,72 @@ double clv_nth_smallest(double *x, int64_t n, int64_t r) {
     return select_rank(x, n, r, false);
 }
 
-void clv_top_k(const double *x, int64_t n, int64_t k, int64_t *out, int64_t *work) {
-    if (k <= 0) {
-        return;
-    }
-    double threshold = x[0];
-    int64_t ties = k;
+/* The k largest of x[0..n-1], of which entry i has index list[i], or i: their indices, in this order. */
+static void take_largest(const double *x, int64_t n, int64_t k, const int64_t *list, value *copy, int64_t *out) {
+    double threshold = -HUGE_VAL;
+    int64_t ties = k, taken = 0;
     if (k < n) {
-        value *copy = (value *)work;
         memcpy(copy, x, (size_t)n * sizeof *x);
         threshold = select_rank(copy, n, n - k, false);
         for (int64_t i = 0; i < n; i++) {
             ties -= x[i] > threshold;
         }
     }
-    int64_t taken = 0;
     for (int64_t i = 0; i < n && taken < k; i++) {
         bool tie = k < n && !(x[i] > threshold) && !(x[i] < threshold);
         if (k >= n || x[i] > threshold || (tie && ties-- > 0)) {
-            out[taken++] = i;
+            out[taken++] = list ? list[i] : i;
         }
     }
+}
+
+/* Twice k values of x or so, the largest: their indices, ascending. Returns how many; 0: not so few, or too few. */
+static int64_t find_candidates(const double *x, int64_t n, int64_t k, int64_t *work, int threads) {
+    int64_t blocks = (n + BLOCK - 1) / BLOCK, *count = work + n - blocks, some = n / STRIDE, found = 0;
+    value *sample = (value *)work;
+    for (int64_t s = 0; s < some; s++) {
+        sample[s] = x[s * STRIDE];
+    }
+    double bar = select_rank(sample, some, some - 1 - 2 * (k / STRIDE) - FEW, false);
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t above = 0, end = (b + 1) * BLOCK < n ? (b + 1) * BLOCK : n;
+        for (int64_t i = b * BLOCK; i < end; i++) {
+            above += x[i] > bar;
+        }
+        count[b] = above;
+    }
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t here = count[b];
+        count[b] = found;
+        found += here;
+    }
+    if (found < k || found > n / 3) {
+        return 0;
+    }
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t at = count[b], end = (b + 1) * BLOCK < n ? (b + 1) * BLOCK : n;
+        for (int64_t i = b * BLOCK; i < end; i++) {
+            if (x[i] > bar) {
+                work[at++] = i;
+            }
+        }
+    }
+    return found;
+}
+
+void clv_top_k(const double *x, int64_t n, int64_t k, int64_t *out, int64_t *work, int threads) {
+    int64_t count = n >= MANY && k < n / FEW / 2 ? find_candidates(x, n, k, work, threads) : 0;
+    if (count == 0) {
+        take_largest(x, n, k, NULL, (value *)work, out);
+        return;
+    }
+    value *values = (value *)(work + count);
+    for (int64_t c = 0; c < count; c++) {
+        values[c] = x[work[c]];
+    }
+    take_largest((const double *)values, count, k, work, values + count, out);
 }
 
 int clv_ascending(const void *left, const void *right) {

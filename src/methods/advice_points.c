@@ -183,25 +183,34 @@ static bool is_of_pairs(const clv_matrix *points) {
     return symmetric && varies;
 }
 
-static clv_status advise_on_pairs(const clv_matrix *points, bool similar, clv_result *result) {
-    return is_of_pairs(points)
-               ? clv_result_warn(
-                     result,
-                     "the data are %lld x %lld and symmetric, and were taken for points: similarities of "
-                     "pairs are for %s--affinity precomputed (distances have to be made similarities first)",
-                     (long long)points->rows, (long long)points->cols,
-                     similar ? "" : "ncut, symnmf and dominant, with ")
-               : CLV_OK;
+/* The first rank looks for all: it may have to read rows of others, but not many. */
+static clv_status find_pairs(clv_context *ctx, const clv_matrix *points, bool *found) {
+    bool looks = !clv_is_shared(ctx) || clv_context_ranks(ctx).rank == 0;
+    *found = looks && is_of_pairs(points);
+    return points->rows == points->cols ? clv_broadcast(ctx, CLV_OK, found, sizeof *found, 0) : CLV_OK;
+}
+
+static clv_status advise_on_pairs(const clv_advice *advice) {
+    const clv_matrix *points = advice->points;
+    clv_result *result = advice->result;
+    bool similar = advice->info != NULL, found;
+    CLV_TRY(find_pairs(advice->ctx, points, &found));
+    return found ? clv_result_warn(
+                       result,
+                       "the data are %lld x %lld and symmetric, and were taken for points: similarities of "
+                       "pairs are for %s--affinity precomputed (distances have to be made similarities first)",
+                       (long long)points->rows, (long long)points->cols,
+                       similar ? "" : "ncut, symnmf and dominant, with ")
+                 : CLV_OK;
 }
 
 /* --- all of it --- */
 
 clv_status clv_advise_on_points(clv_advice *advice) {
     const clv_matrix *points = advice->points;
-    clv_result *result = advice->result;
-    bool cut = result->stop == CLV_TIME_LIMIT || result->stop == CLV_CANCELLED;
-    if (points && !clv_is_shared(advice->ctx)) {
-        CLV_TRY(advise_on_pairs(points, advice->info != NULL, result));
+    bool cut = advice->result->stop == CLV_TIME_LIMIT || advice->result->stop == CLV_CANCELLED;
+    if (points) {
+        CLV_TRY(advise_on_pairs(advice));
     }
     if (points && !clv_is_sparse(points)) {
         CLV_TRY(advise_on_spread(cut ? NUMBERS_LATE : NUMBERS, advice));

@@ -230,8 +230,8 @@ int64_t clv_draw(const double *weight, int64_t n, double total, clv_rng *rng) {
 /* Nothing that is not finite is claimed; of a rough result, nothing at all. */
 static clv_status check_result(clv_context *ctx, const clv_method *method, const clv_result *result) {
     bool cut = result->stop == CLV_TIME_LIMIT || result->stop == CLV_CANCELLED;
-    if (cut && method->takes == CLV_TAKES_AFFINITY && isnan(result->objective.value) &&
-        isnan(result->certificate.value)) {
+    bool similar = method->takes == CLV_TAKES_AFFINITY || method->takes == CLV_TAKES_PARTITIONS;
+    if (cut && similar && isnan(result->objective.value) && isnan(result->certificate.value)) {
         return CLV_OK;
     }
     if (!isfinite(result->objective.value) || isinf(result->certificate.value) ||

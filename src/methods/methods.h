@@ -30,6 +30,10 @@ clv_status clv_method_adopt(clv_context *ctx, const clv_method *method, const vo
 /* The name of the solver into the result, as the option table has it. */
 void clv_name_solver(const clv_method *method, const void *options, clv_result *result);
 
+/* What a result says whose labels are there, but not evaluated; `how` they were found (rough.c). */
+clv_status clv_describe_rough(clv_context *ctx, const clv_method *method, const clv_control *control, const char *how,
+                              clv_result *result);
+
 /* The session of checkpoints for a solve under the options at their full size, if there are to be any and none is under
  * way; else NULL. `since`: as for clv_session_begin (fingerprint.c). */
 clv_status clv_begin_checkpoints(clv_context *ctx, const clv_method *method, const clv_input *input,

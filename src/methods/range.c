@@ -39,7 +39,11 @@ typedef struct range {
     clv_k_row *rows;
     clv_result **results;
     int64_t count;
-    char end[256]; /* why there can be no more clusters than in the last row; "": not known */
+    char end[256];   /* why there can be no more clusters than in the last row; "": not known */
+    bool few;        /* that is because fewer were found than asked for */
+    bool first_few;  /* the first row has fewer clusters than its k */
+    bool cut;        /* time ended the last row, or before it */
+    int64_t reached; /* the last k that was begun */
 } range;
 
 static clv_control *control_of(clv_options_room *options) {
@@ -168,6 +172,10 @@ static clv_status quicken(range *r, int number, clv_options_room *options) {
                : CLV_OK;
 }
 
+static bool was_cut(const clv_result *result) {
+    return result->stop == CLV_TIME_LIMIT || result->stop == CLV_CANCELLED;
+}
+
 /* The agreement of a run on a subsample with the labels of all; NaN where the subsample has no answer: too few objects
  * that are similar to something, say. */
 static clv_status compare_sample(range *r, int number, const int32_t *labels, double *out) {
@@ -187,6 +195,11 @@ static clv_status compare_sample(range *r, int number, const int32_t *labels, do
         return CLV_OK;
     }
     CLV_TRY(status);
+    if (was_cut(found)) { /* labels of half a run agree with nothing */
+        status = found->stop == CLV_TIME_LIMIT ? CLV_ETIME : CLV_EINTERRUPTED;
+        clv_result_free(found);
+        return clv_fail(r->ctx, status, "the run on a subsample was cut short");
+    }
     int32_t *same = CLV_NEW(r->ctx, int32_t, r->sampled);
     status = same ? CLV_OK : CLV_ENOMEM;
     for (int64_t i = 0; same && i < r->sampled; i++) {
@@ -345,10 +358,6 @@ static clv_status warm_start(range *r, clv_result **best) {
     return clv_is_stop(status) || status == CLV_EDATA ? CLV_OK : status;
 }
 
-static bool was_cut(const clv_result *result) {
-    return result->stop == CLV_TIME_LIMIT || result->stop == CLV_CANCELLED;
-}
-
 static clv_status run(range *r, int64_t k) {
     clv_result *result = NULL;
     CLV_TRY(set_k(r, &r->options, k));
@@ -395,22 +404,52 @@ static void find_eigengaps(range *r) {
     }
 }
 
+/* Nobody knows whether there are more clusters: more were found, or time ended the search. */
+static void forget_end(range *r) {
+    r->end[0] = '\0';
+    r->few = false;
+}
+
+/* A method that ends where it finds no more clusters says nothing of a k that it does not reach: the row goes, unless
+ * it is the first, which then is about as many as there are. */
+static void drop_if_short(range *r) {
+    clv_result *last = r->results[r->count - 1];
+    clv_k_row *row = &r->rows[r->count - 1];
+    if (last->k >= row->k) {
+        forget_end(r);
+        return;
+    }
+    snprintf(r->end, sizeof r->end, "no more clusters were found");
+    r->few = true;
+    r->first_few |= r->count == 1;
+    row->k = last->k;
+    if (r->count > 1) {
+        clv_result_free(last);
+        r->count--;
+    }
+}
+
 /* Rows until the last, or until time is over; a first row there must be. */
 static clv_status run_all(range *r, int64_t least, int64_t most) {
     for (int64_t k = least; k <= most; k++) {
+        int64_t before = r->count;
+        r->reached = k;
         clv_status status = run(r, k);
         bool over = clv_is_stop(status) || (r->count > 0 && was_cut(r->results[r->count - 1]));
         if (status == CLV_EDATA && r->count > 0) { /* bad data: not for so many clusters */
             snprintf(r->end, sizeof r->end, "%s", clv_message(r->ctx));
             return CLV_OK;
         }
+        if (r->count > before && (over || status == CLV_OK)) {
+            drop_if_short(r);
+        }
+        over = over || (status == CLV_OK && k < most && clv_interrupted(r->ctx));
         if (over && r->count > 0) {
+            forget_end(r);
+            r->cut = true;
             return CLV_OK;
         }
         CLV_TRY(status);
-        if (clv_interrupted(r->ctx)) {
-            return CLV_OK;
-        }
     }
     return CLV_OK;
 }
@@ -446,7 +485,7 @@ static clv_status put_table(const range *r, const char *reason, clv_result *out)
 /* What the sentence says of a choice that is hardly one, for those who read warnings only. */
 static clv_status warn_of_choice(const range *r, bool by_gap, int64_t most, clv_result *result) {
     int64_t least = r->rows[0].k, last = r->rows[r->count - 1].k;
-    bool whole = last == most || r->end[0]; /* else others might hold */
+    bool whole = !r->cut && (last == most || r->end[0]); /* else others might hold */
     if (!by_gap && whole && clv_k_is_doubtful(r->rows, r->count)) {
         CLV_TRY(clv_result_warn(result,
                                 "the clusters of no k from %lld to %lld hold on subsamples: there may be none in these "
@@ -460,12 +499,25 @@ static clv_status warn_of_choice(const range *r, bool by_gap, int64_t most, clv_
             result, "k = %lld is the largest of the range, and there may be more clusters: try a range to %lld",
             (long long)most, (long long)(2 * most));
     }
-    if (last < most && r->end[0] && r->method->takes == CLV_TAKES_PARTITIONS) {
+    if (last == most && r->cut) {
+        return clv_result_warn(
+            result,
+            "the run ended in the last row, k = %lld, whose clusters were not compared with those of "
+            "all subsamples: try a longer --time-limit",
+            (long long)most);
+    }
+    if (last < most && r->end[0] && !r->few && r->method->takes == CLV_TAKES_PARTITIONS) {
         return CLV_OK; /* the reason says so: it is no fault of a range that there are so many groups */
     }
     if (last < most && r->end[0]) {
         return clv_result_warn(result, "the range to %lld ends at k = %lld: %s", (long long)most, (long long)last,
                                r->end);
+    }
+    if (last < most && r->count == 1 && r->first_few) {
+        return clv_result_warn(result,
+                               "the run ended at k = %lld of the range to %lld, with %lld cluster%s found: k was "
+                               "not chosen; try a longer --time-limit",
+                               (long long)r->reached, (long long)most, (long long)last, last == 1 ? "" : "s");
     }
     if (last < most) {
         return clv_result_warn(result, "the run ended at k = %lld of the range to %lld: %s; try a longer --time-limit",
@@ -505,7 +557,7 @@ static clv_status finish(range *r, int64_t most, clv_affinity **affinity, clv_re
     find_eigengaps(r);
     bool by_gap = r->method->takes == CLV_TAKES_PARTITIONS;
     int64_t chosen = clv_k_suggest(r->rows, r->count, by_gap, reason, sizeof reason);
-    if (by_gap && r->end[0]) {
+    if (by_gap && r->end[0] && !r->few) {
         size_t used = strlen(reason);
         snprintf(reason + used, sizeof reason - used, "; the inputs tell no more than %lld groups of objects apart",
                  (long long)r->rows[r->count - 1].k);

@@ -85,8 +85,8 @@ static clv_status put_membership(clv_context *ctx, const clv_method *method, clv
     return clv_result_take(result, "membership", CLV_FIELD_SPARSE, membership);
 }
 
-static clv_status describe(clv_context *ctx, const clv_method *method, const clv_control *control, const char *how,
-                           clv_result *result) {
+clv_status clv_describe_rough(clv_context *ctx, const clv_method *method, const clv_control *control, const char *how,
+                              clv_result *result) {
     clv_result_count(result);
     result->method = method->name;
     result->seed = control->seed;
@@ -103,7 +103,7 @@ static clv_status describe(clv_context *ctx, const clv_method *method, const clv
         CLV_TRY(put_membership(ctx, method, result));
     }
     return clv_result_warn(result,
-                           "%s had no time to evaluate a start: the labels are %s, and nothing is claimed of them",
+                           "%s had no time to evaluate a start: the labels are %s, and nothing is claimed about them",
                            method->name, how);
 }
 
@@ -121,7 +121,7 @@ static clv_status make(clv_context *ctx, const clv_method *method, const clv_inp
     const char *how = given           ? "those that were given to start from"
                       : input->points ? "those of k-means on the points"
                                       : "drawn at random";
-    return describe(ctx, method, control, how, result);
+    return clv_describe_rough(ctx, method, control, how, result);
 }
 
 clv_status clv_solve_roughly(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,

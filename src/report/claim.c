@@ -26,7 +26,8 @@ void clv_claim_free(clv_claim *claim) {
     for (size_t i = 0; i < CLV_COUNT(texts); i++) {
         clv_free(ctx, texts[i]);
     }
-    CLV_FREE_ALL(ctx, claim->options, claim->fill, claim->dropped, claim->shift, claim->factor, claim->metrics);
+    CLV_FREE_ALL(ctx, claim->options, claim->fill, claim->dropped, claim->shift, claim->factor, claim->metrics,
+                 claim->unseen);
     clv_free_texts(ctx, claim->columns, claim->columns_count);
     clv_result_free(claim->result);
     clv_free(ctx, claim);
@@ -203,17 +204,14 @@ static clv_status get_options(const clv_place *at) {
         return CLV_ENOMEM;
     }
     json_object_foreach(options, name, value) {
-        if (json_is_null(value)) {
-            continue;
-        }
         if (json_is_object(value) || json_is_array(value)) {
             return clv_fail(claim->ctx, CLV_EDATA, "%s: the option %.80s is neither a number, a text nor true or false",
                             at->file, name);
         }
         clv_claim_entry *entry = &claim->options[claim->options_count++];
         entry->name = clv_copy_text(claim->ctx, name);
-        entry->text = scalar_text(claim->ctx, value);
-        if (!entry->name || !entry->text) {
+        entry->text = json_is_null(value) ? NULL : scalar_text(claim->ctx, value); /* NULL: it was not given */
+        if (!entry->name || !(entry->text || json_is_null(value))) {
             return CLV_ENOMEM;
         }
     }
@@ -454,6 +452,39 @@ static clv_status get_core(const clv_place *at) {
     return get_restarts(at);
 }
 
+/* Whether a method gives the column `member` of its table `name`. */
+static bool gives_column(const clv_method *method, const char *name, const char *member) {
+    size_t stem = strlen(name);
+    for (size_t f = 0; f < method->gives_count; f++) {
+        const char *given = method->gives[f].name;
+        if (strncmp(given, name, stem) == 0 && given[stem] == '.' && strcmp(given + stem + 1, member) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Members of a row of a table, or of a sparse matrix. */
+static void doubt_foreign_members(const clv_place *at, const clv_method *method, const char *name, json_t *object) {
+    const char *member;
+    json_t *value;
+    json_object_foreach(object, member, value) {
+        if (!clv_is_listed("rows|cols|start|index|value", member) && !gives_column(method, name, member)) {
+            doubt(at->claim, "%.80s has a member %.80s, but %s gives no such one", name, member, method->name);
+            return;
+        }
+    }
+}
+
+/* What a method without labels has not; and similarities of a method that looks at none, also if nothing is said of
+ * them (otherwise: consistency.c). */
+static bool is_out_of_place(const clv_place *at, const clv_method *method, const char *name, const json_t *value) {
+    bool similar = method->takes == CLV_TAKES_AFFINITY || method->takes == CLV_TAKES_PARTITIONS;
+    bool labels = clv_method_gives(method, "labels") || clv_json_find(at, NULL, "labels"); /* then those are refused */
+    return (!labels && clv_is_listed("sizes|left_out|metrics|terms", name)) ||
+           (!similar && strcmp(name, "affinity") == 0 && json_object_size(value) == 0);
+}
+
 /* What neither every result has nor this method gives is nothing that it can have said. */
 static void doubt_foreign_fields(const clv_place *at, const clv_method *method) {
     static const char core[] = "cleave|method|solver|n|k|seed|data|options|affinity|objective|bound|certificate|stop|"
@@ -468,8 +499,14 @@ static void doubt_foreign_fields(const clv_place *at, const clv_method *method) 
             const char *given = method->gives[f].name;
             own = strcspn(given, ".") == length && strncmp(given, name, length) == 0;
         }
-        if (!own) {
+        if (!own || is_out_of_place(at, method, name, value)) {
             doubt(at->claim, "the field %.80s is claimed, but %s gives no such field", name, method->name);
+        }
+        for (size_t r = 0; own && !clv_is_listed(core, name) && r < json_array_size(value); r++) {
+            doubt_foreign_members(at, method, name, json_array_get(value, r));
+        }
+        if (own && !clv_is_listed(core, name) && json_is_object(value)) {
+            doubt_foreign_members(at, method, name, value);
         }
     }
 }
@@ -543,7 +580,8 @@ clv_status clv_claim_parse(clv_context *ctx, const char *name, const char *text,
     clv_status status = CLV_ENOMEM;
     if (claim) {
         claim->ctx = ctx;
-        status = clv_result_new(ctx, 0, 0, &claim->result);
+        claim->unseen = CLV_NEW0(ctx, char, CLV_UNSEEN);
+        status = claim->unseen ? clv_result_new(ctx, 0, 0, &claim->result) : CLV_ENOMEM;
     }
     if (status == CLV_OK) {
         status = get_all(&(clv_place){claim, name, root}, method);

@@ -51,21 +51,18 @@ static bool labels_in_range(const clv_result *result, clv_verdict *out) {
     return true;
 }
 
-static bool shape_agrees(const clv_claim *claim, const clv_method *method, int64_t objects, clv_verdict *out) {
+/* As many clusters as there can be, and sizes and labels of no other ones. */
+static bool labels_fit(const clv_claim *claim, const clv_method *method, clv_verdict *out) {
     const clv_result *result = claim->result;
     int64_t least = method->k_meaning == CLV_K_AT_MOST ? 0 : 1;
-    if (claim->doubt[0]) {
-        return clv_reject(out, "%s", claim->doubt);
-    }
-    if (result->n != objects) {
-        return clv_reject(out, "the claim is about %lld objects, but the data have %lld", (long long)result->n,
-                          (long long)objects);
-    }
     if (!clv_method_gives(method, "labels")) {
         return !result->labels || clv_reject(out, "labels are claimed, but %s gives none", method->name);
     }
     if (!result->labels) {
         return clv_reject(out, "no labels are claimed, but %s gives them", method->name);
+    }
+    if (!result->sizes) {
+        return clv_reject(out, "no sizes of the %lld clusters are claimed", (long long)result->k);
     }
     if (result->k < least || result->k > result->n) {
         return clv_reject(out, "%lld clusters of %lld objects are claimed", (long long)result->k, (long long)result->n);
@@ -145,15 +142,27 @@ static bool start_agrees(const clv_claim *claim, const clv_method *method, clv_v
            clv_reject(out, "start_taken is claimed to be '%.80s', but the start '%.80s' was asked for", taken, asked);
 }
 
+static bool shapes_agree(const clv_result *result, const clv_method *method, clv_verdict *out) {
+    for (size_t f = 0; f < method->gives_count; f++) {
+        const clv_field_info *info = &method->gives[f];
+        if (!field_has_shape(info, clv_result_field(result, info->name), result, out)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool fields_possible(const clv_claim *claim, const clv_method *method, clv_verdict *out) {
     const clv_result *result = claim->result;
     int64_t weighted = clv_result_integer(result, "weighted", 0);
     if (weighted != 0 && weighted != 1) {
         return clv_reject(out, "weighted is claimed to be %lld, but it must be 0 or 1", (long long)weighted);
     }
+    if (!shapes_agree(result, method, out)) {
+        return false;
+    }
     for (size_t f = 0; f < method->gives_count; f++) {
-        const clv_field *field = clv_result_field(result, method->gives[f].name);
-        if (!field_has_shape(&method->gives[f], field, result, out) || !counts_are_counts(field, out)) {
+        if (!counts_are_counts(clv_result_field(result, method->gives[f].name), out)) {
             return false;
         }
     }
@@ -213,6 +222,9 @@ static bool k_agrees(const clv_claim *claim, const clv_method *method, clv_verdi
 /* Of a consensus the solver is the method that it was found by; of a medoid the one that its cut is of. */
 static bool solver_agrees(const clv_claim *claim, const clv_method *method, clv_verdict *out) {
     bool partitions = method->takes == CLV_TAKES_PARTITIONS;
+    if (strcmp(claim->solver, "auto") == 0) {
+        return clv_reject(out, "the claimed solver is 'auto', but a result names the solver that was used");
+    }
     if (partitions && is_medoid(claim)) {
         return strcmp(claim->solver, "ncut") == 0 ||
                clv_reject(out, "the solver claimed is '%.80s', but a medoid is judged by ncut", claim->solver);
@@ -260,8 +272,18 @@ static bool stop_possible(clv_stop stop, int64_t iterations, const clv_control *
 
 enum { MOST_PARTS = 1000000 };
 
-static bool restart_possible(const clv_result *result, const clv_method *method, const clv_control *control, int64_t r,
+/* An objective with a bound is a sum of shares, one of each cluster; by landmarks, similarities may lie below 0. */
+static bool restart_has_objective(const clv_claim *claim, const clv_method *method, double objective) {
+    const clv_result *result = claim->result;
+    if (method->bound && claim->landmarks == 0) {
+        return objective >= -RELATIVE && objective <= (double)result->k + RELATIVE;
+    }
+    return fabs(objective) <= CLV_MOST_TIMES * (1 + fabs(result->objective.value));
+}
+
+static bool restart_possible(const clv_claim *claim, const clv_method *method, const clv_control *control, int64_t r,
                              clv_verdict *out) {
+    const clv_result *result = claim->result;
     const clv_restart *restart = &result->restarts[r];
     /* Else the iterations of several parts are added up: sets on ever fewer objects, models, rows of a path. */
     double parts = method->k_meaning == CLV_K_CLUSTERS ? 1 : (double)result->n * (double)control->restarts + MOST_PARTS;
@@ -273,8 +295,7 @@ static bool restart_possible(const clv_result *result, const clv_method *method,
                           (long long)restart->iterations, (long long)r + 1, (long long)control->max_iter);
     }
     bool cut = restart->stop == CLV_CANCELLED || restart->stop == CLV_TIME_LIMIT;
-    bool known = fabs(restart->objective) <= CLV_MOST_TIMES * (1 + fabs(result->objective.value));
-    if (!known && !(isnan(restart->objective) && cut)) {
+    if (!restart_has_objective(claim, method, restart->objective) && !(isnan(restart->objective) && cut)) {
         return clv_reject(out, "the objective claimed of restart %lld is none that a run ends with", (long long)r + 1);
     }
     if (cut && result->stop != CLV_CANCELLED && result->stop != restart->stop) {
@@ -298,7 +319,7 @@ static bool restarts_agree(const clv_claim *claim, const clv_method *method, con
         const clv_restart *restart = &result->restarts[r];
         bool equal = clv_is_within(restart->objective, value, allowed);
         bool better = result->objective.maximize ? restart->objective > value : restart->objective < value;
-        if (!restart_possible(result, method, control, r, out)) {
+        if (!restart_possible(claim, method, control, r, out)) {
             return false;
         }
         if (better && !equal) {
@@ -387,13 +408,18 @@ static bool is_reason(const clv_claim *claim, clv_affinity_choice choice, clv_af
     return strcmp(reason, claim->reason) == 0 && strcmp(clv_affinity_kind_name(kind), claim->kind) == 0;
 }
 
-/* A choice follows from its own figures, and is told in the words for these. */
+/* A choice follows from its own figures, and is told in the words for these; without words "auto" is gaussian. */
 static bool choice_agrees(const clv_claim *claim, clv_verdict *out) {
+    const char *asked = clv_claim_option(claim, "affinity");
     const double *a = claim->agreement;
     bool compared = claim->chosen_on > 0, none = isnan(a[0]) && isnan(a[1]) && isnan(a[2]);
     bool possible = fabs(a[0]) <= 1 && fabs(a[1]) <= 1 && fabs(a[2]) <= 1;
     if (claim->chosen_on > claim->result->n || (compared ? !possible : !none)) {
         return clv_reject(out, "the agreement of candidates for the affinity is none that they can have");
+    }
+    if (asked && strcmp(asked, "auto") == 0 && !claim->reason[0] && strcmp(claim->kind, "gaussian") != 0) {
+        return clv_reject(out, "the option affinity is claimed to be auto, but no reason is given for %.20s",
+                          claim->kind);
     }
     return (compared ? is_reason(claim, CLV_CHOICE_COMPARED, clv_agreed_kind(a))
                      : !claim->reason[0] || is_reason(claim, CLV_CHOICE_NO_ROOM, CLV_AFFINITY_LOCAL_KNN) ||
@@ -413,6 +439,27 @@ static bool affinity_agrees(const clv_claim *claim, const clv_method *method, cl
 static bool reason_agrees(const clv_claim *claim, clv_verdict *out) {
     return !claim->other_reason ||
            clv_reject(out, "k_reason is not about k = %lld, which is claimed", (long long)claim->result->k);
+}
+
+/* What else speaks against a claim is for those who verify it. */
+bool clv_claim_has_shape(const clv_claim *claim, const clv_method *method, clv_verdict *out) {
+    bool lists = claim->result->labels && claim->result->sizes;
+    if (clv_method_gives(method, "labels") && !lists && claim->doubt[0]) {
+        return clv_reject(out, "%s", claim->doubt);
+    }
+    return labels_fit(claim, method, out) && shapes_agree(claim->result, method, out);
+}
+
+/* The same of a claim about so many objects against which nothing else speaks. */
+static bool shape_agrees(const clv_claim *claim, const clv_method *method, int64_t objects, clv_verdict *out) {
+    if (claim->doubt[0]) {
+        return clv_reject(out, "%s", claim->doubt);
+    }
+    if (claim->result->n != objects) {
+        return clv_reject(out, "the claim is about %lld objects, but the data have %lld", (long long)claim->result->n,
+                          (long long)objects);
+    }
+    return labels_fit(claim, method, out);
 }
 
 clv_status clv_claim_check(clv_context *ctx, const clv_claim *claim, const clv_method *method,

@@ -37,7 +37,8 @@ clv_status clv_json_get(const clv_place *at, const clv_member *members, size_t c
 /* A member of the object (of its member `outer`, if that is not NULL) that is none of these; NULL: there is none. */
 const char *clv_json_stranger(const clv_place *at, const char *outer, const clv_member *members, size_t count);
 
-/* What speaks against the table of several k that a result tells; left alone: nothing. */
+/* What speaks against the table of several k that a result tells, and against the terms of its clusters; left alone:
+ * nothing. */
 void clv_doubt_range(const json_t *root, const clv_result *result, char *doubt, size_t size);
 
 /* The fields of the claim's method that are there, into its result. What is read is a valid field of its kind, whatever

@@ -142,7 +142,7 @@ void clv_put_entry(clv_text *text, const clv_field *field, int64_t i, int digits
         clv_text_add(text, "%lld", (long long)field->integers[i]);
     } else if (field->reals) {
         clv_put_rounded(text, field->reals[i], digits);
-    } else {
+    } else if (field->texts) {
         clv_text_add(text, "%.60s", field->texts[i]);
     }
 }
@@ -231,9 +231,10 @@ bool clv_next_metric(const clv_report *report, size_t *at, const char **name, do
 
 const char *clv_next_warning(const clv_report *report, int64_t *at) {
     const clv_field *said = clv_result_field(report->result, "warnings");
-    int64_t count = said && said->texts ? said->count : 0, i = (*at)++;
+    const char *const *texts = said ? said->texts : NULL;
+    int64_t count = texts ? said->count : 0, i = (*at)++;
     const char *of_data = report->data ? clv_data_warning(report->data) : "";
-    return i < count ? said->texts[i] : i == count && *of_data ? of_data : NULL;
+    return texts && i < count ? texts[i] : i == count && *of_data ? of_data : NULL;
 }
 
 bool clv_next_option(const clv_report *report, clv_listing *at) {

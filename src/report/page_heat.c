@@ -112,7 +112,8 @@ static clv_status mean_cells(const clv_page *page, heat *h) {
         status = add_group(page, h, first, x, x + GROUP * n);
     }
     for (int64_t e = 0; status == CLV_OK && e < h->m * h->m; e++) {
-        h->cells[e] /= (double)h->members[e / h->m] * (double)h->members[e % h->m];
+        int64_t row = e / h->m, col = e % h->m;
+        h->cells[e] /= (double)h->members[row] * (double)h->members[col];
     }
     clv_free(page->ctx, x);
     return status;

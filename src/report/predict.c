@@ -34,7 +34,9 @@ clv_status clv_claim_can_predict(clv_context *ctx, const clv_claim *claim) {
                         "them by; give it more time, or an affinity that takes less (knn)",
                         method->name);
     }
-    return CLV_OK;
+    clv_verdict doubt = {0};
+    clv_claim_has_shape(claim, method, &doubt);
+    return refuse_claim(ctx, &doubt);
 }
 
 static clv_status predict_by_affinity(clv_context *ctx, const clv_claim *claim, const clv_input *input,
@@ -43,7 +45,7 @@ static clv_status predict_by_affinity(clv_context *ctx, const clv_claim *claim, 
     const clv_control *control = options;
     clv_affinity_options how;
     clv_affinity *a = NULL;
-    size_t bytes;
+    clv_affinity_info planned;
     clv_verdict doubt = {0};
     CLV_TRY(clv_claimed_affinity(ctx, claim, &how, &doubt));
     CLV_TRY(refuse_claim(ctx, &doubt));
@@ -51,7 +53,7 @@ static clv_status predict_by_affinity(clv_context *ctx, const clv_claim *claim, 
     how.memory = memory;
     how.threads = control->threads;
     CLV_TRY(clv_suit_affinity(ctx, method, input->points, options, &how));
-    CLV_TRY(clv_affinity_rehome(ctx, input->points, claim->home, &how, &bytes));
+    CLV_TRY(clv_affinity_rehome(ctx, input->points, claim->home, &how, &planned));
     CLV_TRY(clv_affinity_build(ctx, input->points, &how, &a));
     clv_input with = *input;
     with.affinity = a;

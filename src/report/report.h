@@ -92,6 +92,8 @@ void clv_plane_free(clv_context *ctx, clv_plane *plane);
 #define CLV_MOST_COUNTED 1e12
 #define CLV_MOST_TIMES 1e100
 
+enum { CLV_UNSEEN = 80 };
+
 typedef struct clv_claim_entry {
     char *name, *text;
 } clv_claim_entry;
@@ -131,6 +133,7 @@ struct clv_claim {
     bool without_bound;        /* eigenvalues are not computed again */
     double *metrics;           /* as clv_metrics lists them, and the silhouette; NaN: not said. NULL: there are none */
     bool compared;             /* those of agreement were looked at */
+    char *unseen;              /* CLV_UNSEEN bytes: what the last evaluation has not looked at */
     bool has_terms, has_range; /* of clusters of documents; a table of several k */
     bool has_reason, other_reason; /* why it is this k; this is not about it */
     char doubt[256]; /* why this cannot be true, as far as reading it can tell; "": nothing speaks against it */
@@ -147,6 +150,9 @@ bool clv_reject_number(clv_verdict *out, const char *what, double claimed, doubl
 double clv_allowed_difference(double found, int64_t k);
 /* Whether both are numbers, and no further apart than `allowed`, which must be one too. */
 bool clv_is_within(double claimed, double found, double allowed);
+/* Whether there are as many labels, sizes and entries of fields as its n and k say, and no more clusters than objects:
+ * what has room made for it by k is in the text as well. */
+bool clv_claim_has_shape(const clv_claim *claim, const clv_method *method, clv_verdict *out);
 /* Reject a claim that contradicts itself, the options of its method or the number of objects: what can be told without
  * computing anything. */
 clv_status clv_claim_check(clv_context *ctx, const clv_claim *claim, const clv_method *method,
@@ -158,7 +164,7 @@ clv_status clv_claimed_options(clv_context *ctx, const clv_claim *claim, const c
                                struct clv_options_room *options, clv_verdict *out);
 clv_status clv_claimed_affinity(clv_context *ctx, const clv_claim *claim, clv_affinity_options *how, clv_verdict *out);
 /* clv_claim_verify by a method of one's own, whatever the claim names. */
-clv_status clv_claim_verify_by(clv_context *ctx, const clv_method *method, const clv_claim *claim,
-                               const clv_input *data, int64_t memory, int64_t threads, clv_verdict *out);
+clv_status clv_claim_verify_by(clv_context *ctx, const clv_method *named, const clv_claim *claim, const clv_input *data,
+                               int64_t memory, int64_t threads, clv_verdict *out);
 
 #endif

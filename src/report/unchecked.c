@@ -57,6 +57,7 @@ void clv_claim_unchecked(const clv_claim *claim, char *text, size_t size) {
     } core[] = {
         {true, "times"},
         {true, "iterations"},
+        {claim->result->stop != CLV_CONVERGED, "stop"},
         {claim->options_count > 0, "seed and options of the search"},
         {claim->result->restarts_count > 1, "restarts but the best"},
         {!isnan(claim->result->drift), "drift"},
@@ -68,6 +69,7 @@ void clv_claim_unchecked(const clv_claim *claim, char *text, size_t size) {
         {claim->has_terms, "terms"},
         {claim->has_range, "k_table"},
         {claim->has_reason, "k_reason"},
+        {claim->unseen[0] != 0, claim->unseen},
     };
     for (size_t i = 0; i < CLV_COUNT(core) && size > 0; i++) {
         if (core[i].there) {

@@ -65,49 +65,66 @@ static inline void collect(const question *asked, evidence *out) {
                              .weights = asked->weighted ? &out->w : NULL};
 }
 
-static inline void set_options(clv_context *ctx, const question *asked, const clv_method *method,
-                               clv_options_room *options) {
-    clv_method_defaults(method, options->bytes, method->options->size);
-    ((clv_control *)(void *)options->bytes)->threads = 1;
+/* How the points are scaled, the method's options and those of the affinity. */
+typedef struct settings {
+    int scale;
+    clv_options_room own;
+    clv_affinity_options how;
+} settings;
+
+static const clv_option scale_option = {.name = "scale", .kind = CLV_OPTION_CHOICE, .choices = CLV_SCALE_NAMES};
+
+/* The points are scaled by `standard` unless it is said how. */
+static inline void set_options(clv_context *ctx, const question *asked, settings *out) {
+    static const clv_option_table points = {.title = "points", .options = &scale_option, .count = 1};
+    const clv_method *method = clv_method_find(asked->method);
+    const clv_option_table *const tables[] = {method->options, clv_control_table(), clv_affinity_table(), &points};
+    void *const structs[] = {out->own.bytes, out->own.bytes, &out->how, &out->scale};
+    clv_method_defaults(method, out->own.bytes, method->options->size);
+    clv_affinity_defaults(&out->how);
+    ((clv_control *)(void *)out->own.bytes)->threads = 1;
+    out->scale = method->takes == CLV_TAKES_PARTITIONS ? CLV_SCALE_NONE : CLV_SCALE_STANDARD;
     for (int i = 0; asked->options[i]; i += 2) {
-        bool own = clv_options_find(method->options, asked->options[i]) != NULL;
-        assert_int_equal(clv_options_set(ctx, own ? method->options : clv_control_table(), options->bytes,
-                                         asked->options[i], asked->options[i + 1]),
-                         CLV_OK);
+        size_t t = 0;
+        while (t + 1 < CLV_COUNT(tables) && !clv_options_find(tables[t], asked->options[i])) {
+            t++;
+        }
+        if (clv_options_set(ctx, tables[t], structs[t], asked->options[i], asked->options[i + 1]) < 0) {
+            fail_msg("%s: %s", asked->method, clv_message(ctx));
+        }
     }
 }
 
-/* The JSON text of the answer, owned by the context. The points are scaled by `standard`. */
+/* The JSON text of the answer, owned by the context. */
 static inline char *answer_to_json(clv_context *ctx, const question *asked) {
     const clv_method *method = clv_method_find(asked->method);
-    clv_options_room options;
-    clv_affinity_options how;
+    settings set;
     clv_affinity_info info;
     clv_affinity *a = NULL;
     clv_result *result = NULL;
     clv_data *scaled = NULL;
     evidence given;
-    char *text = NULL;
+    char *text = NULL, scale[32];
     size_t size;
     collect(asked, &given);
-    set_options(ctx, asked, method, &options);
-    clv_affinity_defaults(&how);
+    set_options(ctx, asked, &set);
+    clv_options_print(&scale_option, &set.scale, scale, sizeof scale);
     assert_int_equal(clv_data_copy(ctx, "points", &given.x, &scaled), CLV_OK);
     bool points = method->takes != CLV_TAKES_PARTITIONS;
-    assert_int_equal(clv_data_scale(scaled, points ? CLV_SCALE_STANDARD : CLV_SCALE_NONE), CLV_OK);
+    assert_int_equal(clv_data_scale(scaled, (clv_scale)set.scale), CLV_OK);
     given.input.points = clv_data_matrix(scaled);
     if (method->takes == CLV_TAKES_AFFINITY) {
-        assert_int_equal(clv_suit_affinity(ctx, method, given.input.points, options.bytes, &how), CLV_OK);
-        assert_int_equal(clv_affinity_build(ctx, given.input.points, &how, &a), CLV_OK);
+        assert_int_equal(clv_suit_affinity(ctx, method, given.input.points, set.own.bytes, &set.how), CLV_OK);
+        assert_int_equal(clv_affinity_build(ctx, given.input.points, &set.how, &a), CLV_OK);
         clv_affinity_describe(a, &info);
         given.input.affinity = a;
     }
-    if (clv_solve(ctx, method, &given.input, options.bytes, &result) < 0) {
+    if (clv_solve(ctx, method, &given.input, set.own.bytes, &result) < 0) {
         fail_msg("%s: %s", asked->method, clv_message(ctx));
     }
     const clv_option_table *const tables[] = {clv_control_table(), method->options, a ? clv_affinity_table() : NULL,
                                               NULL};
-    const void *const structs[] = {options.bytes, options.bytes, &how};
+    const void *const structs[] = {set.own.bytes, set.own.bytes, &set.how};
     clv_scores scores;
     int32_t truth[N];
     make_truth(truth);
@@ -116,7 +133,7 @@ static inline char *answer_to_json(clv_context *ctx, const question *asked) {
     }
     clv_report report = {.result = result,
                          .affinity = a ? &info : NULL,
-                         .scale = points ? "standard" : NULL,
+                         .scale = points ? scale : NULL,
                          .tables = tables,
                          .options = structs,
                          .data = points ? scaled : NULL,

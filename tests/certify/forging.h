@@ -29,6 +29,22 @@ static inline char *replace_value(const char *json, const char *within, const ch
     return changed;
 }
 
+/* A member whose value is a list becomes `text`; owned by malloc. */
+static inline char *replace_list(const char *json, const char *name, const char *text) {
+    const char *at = strstr(json, name), *end = at ? strchr(at, '[') : NULL;
+    assert_non_null(end);
+    int depth = 0;
+    do {
+        depth += *end == '[' ? 1 : *end == ']' ? -1 : 0;
+        end++;
+    } while (depth > 0);
+    char *changed = malloc(strlen(json) + strlen(text) + 1);
+    memcpy(changed, json, (size_t)(at - json));
+    strcpy(changed + (at - json), text);
+    strcat(changed, end);
+    return changed;
+}
+
 static inline void check_reason(const clv_verdict *verdict, const char *reason) {
     if (verdict->accepted) {
         fail_msg("accepted, in spite of '%s'", reason);

@@ -4,6 +4,7 @@
 #include "brute_force.h"
 
 #include "engine/result.h"
+#include "forging.h"
 #include "linalg/linalg.h"
 #include "methods/methods.h"
 #include "report/report.h"
@@ -214,9 +215,15 @@ static void methods_on_points_are_judged(void **unused) {
                    "membership is claimed with 7 rows or columns, but there must be 6");
     check_rejected(ctx, &means, json, "\"centers\": [", "\"centers\": [[1, 2], ",
                    "centers is claimed with 3 rows or columns, but there must be 2");
-    check_rejected(ctx, &means, json, "\"centers\": [", "\"centers\": [[1], [2]], \"terms\": [",
-                   "centers must be 2 x 2, not 2 x 1");
-    check_rejected(ctx, &means, json, "\"centers\"", "\"terms\"", "cannot be: the answer lacks its centers");
+    char *narrow = replace_list(json, "\"centers\"", "\"centers\": [[1], [2]]");
+    char *centerless = replace_list(json, "\"centers\"", "\"metrics\": {}");
+    char *unlabeled = replace_list(json, "\"labels\"", "\"metrics\": {}");
+    check_rejected(ctx, &means, narrow, "{", "{", "centers must be 2 x 2, not 2 x 1");
+    check_rejected(ctx, &means, centerless, "{", "{", "cannot be: the answer lacks its centers");
+    check_rejected(ctx, &means, unlabeled, "{", "{", "no labels are claimed, but means gives them");
+    free(narrow);
+    free(centerless);
+    free(unlabeled);
     check_rejected(ctx, &means, json, "\"objective\": {", "\"affinity\": {\"kind\": \"knn\"}, \"objective\": {",
                    "an affinity is claimed, but means works on the points");
     check_rejected(ctx, &means, json, "\"objective\": {", "\"components\": 1, \"objective\": {",
@@ -224,7 +231,6 @@ static void methods_on_points_are_judged(void **unused) {
     check_rejected(ctx, &means, json, "\"objective\": {",
                    "\"bound\": {\"name\": \"x\", \"value\": 0}, \"objective\": {",
                    "a bound is claimed, but means has none");
-    check_rejected(ctx, &means, json, "\"labels\"", "\"terms\"", "no labels are claimed, but means gives them");
     clv_release(ctx, json);
     end(ctx);
 }
@@ -357,10 +363,7 @@ static const clv_method peel = {.name = "peel",
                                 .memory = no_memory,
                                 .evaluate = peel_evaluate};
 
-#define CLUSTER(size, prototype, pass)                                                                                 \
-    "{\"size\": " size                                                                                                 \
-    ", \"cohesiveness\": 1, \"similarity\": 1, \"certificate\": 0, \"iterations\": 1, \"drops\": 0,"                   \
-    " \"swaps\": 0, \"prototype\": " prototype ", \"pass\": " pass ", \"stop\": \"converged\"}"
+#define CLUSTER(size, prototype, pass) "{\"size\": " size ", \"prototype\": " prototype ", \"pass\": " pass "}"
 
 static const char peeled[] =
     "{\"cleave\": \"" CLV_VERSION "\", \"drift\": 0, \"seconds\": {\"solve\": 0}, "
@@ -380,6 +383,8 @@ static void clusters_found_one_by_one(void **unused) {
     clv_context *ctx = begin();
     check_accepted(ctx, &peel, peeled, 1);
     check_rejected(ctx, &peel, peeled, "\"k\": 5", "\"k\": 1", "2 clusters are claimed, but at most 1");
+    check_rejected(ctx, &peel, peeled, "\"pass\": 1", "\"pass\": 1, \"proof\": 1",
+                   "clusters has a member proof, but peel gives no such one");
     check_rejected(ctx, &peel, peeled, CLUSTER("3", "0", "0") ", ", "",
                    "clusters.size is claimed with 1 entries, but there must be 2");
     check_rejected(ctx, &peel, peeled, "{\"size\": 3", "{\"size\": 7",
@@ -397,10 +402,12 @@ static void clusters_found_one_by_one(void **unused) {
     exact.k_meaning = CLV_K_CLUSTERS;
     check_rejected(ctx, &exact, peeled, "{", "{", "option k is claimed to be '5'");
     char *none = edit(peeled, "\"k\": 2", "\"k\": 0");
-    char *sizeless = edit(none, "\"sizes\": [3, 2], \"left_out\": 1, \"labels\": [0, 0, 0, 1, 1, -1], \"clusters\"",
-                          "\"sizes\": [], \"left_out\": 6, \"labels\": [-1, -1, -1, -1, -1, -1], \"terms\"");
+    char *rowless = replace_list(none, "\"clusters\"", "\"metrics\": {}");
+    char *sizeless = edit(rowless, "\"sizes\": [3, 2], \"left_out\": 1, \"labels\": [0, 0, 0, 1, 1, -1]",
+                          "\"sizes\": [], \"left_out\": 6, \"labels\": [-1, -1, -1, -1, -1, -1]");
     check_accepted(ctx, &peel, sizeless, 1);
     free(sizeless);
+    free(rowless);
     free(none);
     end(ctx);
 }

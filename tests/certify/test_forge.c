@@ -1,6 +1,6 @@
-/* Every number, text and list of true results, forged one at a time: other signs, huge numbers, a thousandth more, no
- * number, another kind, another choice, left out; and the fields of every other method added. What verify may accept of
- * this is listed below, with the reason, and nothing else is. */
+/* Every number, text and list of ten true results of each method, forged one at a time: other signs, 0, huge numbers, a
+ * thousandth more, no number, another kind, another choice, left out; and the fields of every other method added. What
+ * verify may accept of this is listed in excuses.h, with the reason, and nothing else is. */
 #include "answers.h"
 
 #include <fnmatch.h>
@@ -14,34 +14,78 @@ static const question questions[] = {
     {"ncut", {"k", "3", "solver", "spectral", "polish", "false"}, false},
     {"ncut", {"k", "3", "shift", "tight", "restarts", "3"}, false},
     {"ncut", {"k", "2", "solver", "dinkelbach", "start", "random"}, false},
+    {"ncut", {"k", "3", "affinity", "knn", "neighbors", "8", "rounding", "rotation"}, false},
+    {"ncut", {"k", "3", "affinity", "exponential", "gamma", "0.3", "solver", "fcd"}, false},
+    {"ncut", {"k", "5", "affinity", "cosine", "solver", "finc", "max-iter", "1", "bound", "no"}, false},
+    {"ncut", {"k", "3", "affinity", "gaussian", "home", "computed", "scale", "minmax", "patience", "0"}, false},
+    {"ncut", {"k", "4", "affinity", "local", "zero-diagonal", "true", "shift", "paper", "bound", "no"}, false},
     {"symnmf", {"k", "3"}, false},
     {"symnmf", {"k", "3", "solver", "fw", "max-iter", "20"}, false},
     {"symnmf", {"k", "4", "start", "random", "restarts", "3"}, false},
+    {"symnmf", {"k", "3", "solver", "pairwise", "affinity", "local-knn", "neighbors", "8"}, false},
+    {"symnmf", {"k", "2", "solver", "pgd", "affinity", "exponential", "gamma", "0.3"}, false},
+    {"symnmf", {"k", "3", "solver", "spg", "affinity", "cosine"}, false},
+    {"symnmf", {"k", "3", "solver", "penalty", "sum-weight", "2", "max-iter", "30"}, false},
+    {"symnmf", {"k", "5", "solver", "rows", "moves", "4", "home", "computed", "scale", "none"}, false},
+    {"symnmf", {"k", "3", "landmarks", "8", "home", "low-rank", "start", "kmeans++"}, false},
+    {"symnmf", {"k", "3", "change", "0.001", "max-iter", "50", "zero-diagonal", "true", "home", "dense-f32"}, false},
     {"kpalm", {"k", "3"}, false},
     {"kpalm", {"k", "3", "norm", "euclidean"}, false},
     {"kpalm", {"k", "3", "solver", "lloyd", "restarts", "2"}, true},
     {"kpalm", {"k", "3", "max-iter", "1", "polish", "false"}, false},
+    {"kpalm", {"k", "4", "solver", "weiszfeld", "scale", "none"}, false},
+    {"kpalm", {"k", "3", "object-alpha", "distance", "initial-membership", "nearest"}, false},
+    {"kpalm", {"k", "2", "alpha-schedule", "harmonic", "alpha", "2", "alpha-unit", "variance"}, false},
+    {"kpalm", {"k", "5", "solver", "lloyd", "start", "random", "empty", "reseed", "scale", "unit-rows"}, false},
+    {"kpalm", {"k", "3", "initial-membership", "dirichlet", "restarts", "3", "gamma-w", "2"}, true},
+    {"kpalm", {"k", "2", "norm", "euclidean", "epsilon", "0.1", "gamma-x", "2", "scale", "minmax"}, true},
     {"dominant", {NULL}, false},
     {"dominant", {"k", "3", "assign", "true", "shift", "0.5"}, false},
     {"dominant", {"k", "2", "solver", "afw"}, false},
     {"dominant", {"k", "1", "assign", "true"}, false},
     {"dominant", {"multistart", "4"}, false},
+    {"dominant", {"k", "3", "multistart", "5", "sampling", "dpp", "overlap", "50", "solver", "fw"}, false},
+    {"dominant", {"k", "3", "solver", "rd", "affinity", "exponential", "gamma", "0.3"}, false},
+    {"dominant", {"k", "2", "start", "center", "absorb", "0.9", "cutoff", "0.05", "restarts", "2"}, false},
+    {"dominant", {"affinity", "knn", "neighbors", "8", "min-size", "3", "min-cohesiveness", "0.1"}, false},
+    {"dominant", {"k", "4", "affinity", "distance", "home", "computed", "start-object", "5", "max-iter", "3"}, false},
     {"ksupport", {"k", "2", "intercept", "true"}, false},
     {"ksupport", {"path", "1,2:0.5,0.1"}, false},
     {"ksupport", {"k", "2", "loss", "squares", "radius", "1"}, false},
     {"ksupport", {"k", "2", "rule", "change", "tol", "0.01"}, false},
+    {"ksupport", {"k", "1", "solver", "fista", "step", "fixed", "momentum", "plain", "max-iter", "10"}, false},
+    {"ksupport", {"k", "3", "loss", "squares", "solver", "admm", "rho", "1", "ridge", "0.1"}, false},
+    {"ksupport", {"k", "2", "solver", "newton", "lambda", "0.01", "intercept", "true", "scale", "none"}, false},
+    {"ksupport", {"k", "2", "solver", "fcfw", "inner", "pairwise", "atoms", "all", "screening", "false"}, false},
+    {"ksupport", {"path", "1,3:1,0.01", "loss", "squares", "intercept", "true"}, false},
+    {"ksupport", {"k", "2", "radius", "0.5", "scale", "unit-columns"}, false},
     {"pursuit", {"k", "60"}, false},
     {"pursuit", {"k", "60", "solver", "fista", "max-iter", "5"}, false},
+    {"pursuit", {"k", "100", "zero-diagonal", "true"}, false},
+    {"pursuit", {"k", "30", "solver", "admm", "lambda", "1"}, false},
+    {"pursuit", {"k", "60", "radius", "2"}, false},
+    {"pursuit", {"k", "60", "rule", "change", "tol", "0.01"}, false},
+    {"pursuit", {"k", "200", "inner", "pairwise", "atoms", "all", "lambda", "5"}, false},
+    {"pursuit", {"k", "60", "scale", "unit-rows", "lambda", "0.5", "max-iter", "2"}, false},
+    {"pursuit", {"k", "40", "solver", "fista", "step", "fixed", "momentum", "plain", "scale", "none"}, false},
+    {"pursuit", {"k", "60", "solver", "admm", "rho", "2", "prox", "search", "max-iter", "4"}, false},
     {"consensus", {"k", "3"}, false},
     {"consensus", {"k", "3", "method", "symnmf"}, false},
     {"consensus", {"k", "3", "method", "dominant"}, false},
     {"consensus", {"k", "2", "medoid", "true", "method", "symnmf"}, false},
+    {"consensus", {"k", "2", "patience", "0"}, false},
+    {"consensus", {"k", "4", "restarts", "3", "seed", "7"}, false},
+    {"consensus", {"medoid", "true"}, false},
+    {"consensus", {"k", "2", "method", "symnmf", "restarts", "3", "max-iter", "2"}, false},
+    {"consensus", {"k", "4", "method", "dominant", "tol", "0.001"}, false},
+    {"consensus", {"k", "3", "max-iter", "1", "tol", "0.5"}, false},
 };
 
 /* --- how --- */
 
 typedef enum forgery {
-    SIGN,    /* -v, or -1 */
+    SIGN, /* -v, or -1 */
+    ZERO,
     FAR,     /* 1e154: its square is still a number */
     VAST,    /* 1e300 */
     NEAR,    /* a thousandth more, or 0.001; of whole numbers one more */
@@ -55,8 +99,8 @@ typedef enum forgery {
     FORGERIES
 } forgery;
 
-static const char *const names[] = {"sign",     "1e154", "1e300", "near",  "null",    "nan",
-                                    "infinity", "kind",  "list",  "other", "left out"};
+static const char *const names[] = {"sign", "0",        "1e154", "1e300", "near",  "null",
+                                    "nan",  "infinity", "kind",  "list",  "other", "left out"};
 
 #define MARK "@forged@"
 
@@ -89,6 +133,8 @@ static json_t *forge(const clv_method *method, const char *path, const json_t *v
     switch (how) {
     case SIGN:
         return !number ? NULL : whole ? json_integer(integer > 0 ? -integer : -1) : json_real(real != 0 ? -real : -1);
+    case ZERO:
+        return !number ? NULL : whole ? json_integer(0) : json_real(0);
     case FAR:
         return !number ? NULL : whole ? json_integer(1000000000000000) : json_real(1e154);
     case VAST:
@@ -117,7 +163,8 @@ static json_t *forge(const clv_method *method, const char *path, const json_t *v
 /* --- what may be accepted --- */
 
 #define BIT(how) (1u << (how))
-#define SIZES (BIT(FAR) | BIT(VAST) | BIT(NEAR))
+#define ALIKE (BIT(ZERO) | BIT(NEAR))
+#define SIZES (BIT(FAR) | BIT(VAST) | ALIKE)
 #define CLAIM_LESS (BIT(NOTHING) | BIT(LEFT_OUT))
 #define RARE BIT(FORGERIES) /* needed by chance, which rounding decides */
 
@@ -316,6 +363,21 @@ static void add_foreign(round_of *r) {
     }
 }
 
+static void there_are_ten_results_of_each_method(void **unused) {
+    (void)unused;
+    size_t methods;
+    const clv_method *const *list = clv_methods(&methods);
+    for (size_t m = 0; m < methods; m++) {
+        int count = 0;
+        for (size_t q = 0; q < CLV_COUNT(questions); q++) {
+            count += strcmp(questions[q].method, list[m]->name) == 0;
+        }
+        if (count < 10) {
+            fail_msg("there are %d results of %s to forge, not ten", count, list[m]->name);
+        }
+    }
+}
+
 static void no_forgery_is_accepted(void **unused) {
     (void)unused;
     int64_t tried = 0, accepted = 0, wrong = 0;
@@ -351,6 +413,9 @@ static void no_forgery_is_accepted(void **unused) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_forgery_is_accepted)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(there_are_ten_results_of_each_method),
+        cmocka_unit_test(no_forgery_is_accepted),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

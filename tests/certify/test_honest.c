@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -21,7 +22,8 @@ typedef struct honest {
     double points[MOST];
     bool weighted;
     double weights[ROWS], targets[ROWS];
-    const char *stop; /* NULL: any */
+    const char *stop;    /* NULL: any */
+    int64_t least, most; /* a range of k; 0: one, which the options say */
 } honest;
 
 static clv_status set_all(clv_context *ctx, const honest *run, const clv_method *method, void *options,
@@ -38,7 +40,36 @@ static clv_status set_all(clv_context *ctx, const honest *run, const clv_method 
     return CLV_OK;
 }
 
-static void check_run(const honest *run) {
+/* The input has the affinity of the answer afterwards, and the options its k. */
+static clv_status solve(clv_context *ctx, const honest *run, const clv_method *method, clv_affinity_options *how,
+                        void *options, clv_input *input, clv_affinity **affinity, clv_result **out) {
+    clv_affinity_options *needed = method->takes == CLV_TAKES_AFFINITY ? how : NULL;
+    char k[16];
+    if (run->most > 0) {
+        CLV_TRY(clv_solve_range(ctx, method, input, options, run->least, run->most, needed, affinity, out));
+        snprintf(k, sizeof k, "%lld", (long long)(*out)->k);
+        return clv_options_set(ctx, method->options, options, "k", k);
+    }
+    if (needed) {
+        CLV_TRY(clv_affinity_build(ctx, input->points, how, affinity));
+        input->affinity = *affinity;
+    }
+    return clv_solve(ctx, method, input, options, out);
+}
+
+/* The least objective of k_table, or else that of the result. */
+static double least_objective(const clv_result *result) {
+    double least = result->objective.value;
+    int64_t count = 0;
+    const double *objective = clv_result_reals(result, "k_table.objective", &count);
+    for (int64_t i = 0; i < count; i++) {
+        least = fmin(least, objective[i]);
+    }
+    return least;
+}
+
+/* Returns the least objective that the run tells of. */
+static double check_run(const honest *run) {
     clv_context *ctx;
     assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
     const clv_method *method = clv_method_find(run->method);
@@ -55,12 +86,10 @@ static void check_run(const honest *run) {
     clv_affinity_info info;
     clv_result *result = NULL;
     assert_int_equal(set_all(ctx, run, method, options.bytes, &how), CLV_OK);
-    if (method->takes == CLV_TAKES_AFFINITY) {
-        assert_int_equal(clv_affinity_build(ctx, &x, &how, &affinity), CLV_OK);
+    assert_int_equal(solve(ctx, run, method, &how, options.bytes, &input, &affinity, &result), CLV_OK);
+    if (affinity) {
         clv_affinity_describe(affinity, &info);
-        input.affinity = affinity;
     }
-    assert_int_equal(clv_solve(ctx, method, &input, options.bytes, &result), CLV_OK);
     const clv_option_table *const tables[] = {clv_control_table(), method->options,
                                               affinity ? clv_affinity_table() : NULL, NULL};
     const void *const structs[] = {options.bytes, options.bytes, &how};
@@ -79,11 +108,13 @@ static void check_run(const honest *run) {
         assert_string_equal(clv_stop_name(result->stop), run->stop);
     }
     assert_true(result->drift <= 1e-6);
+    double least = least_objective(result);
     clv_claim_free(claim);
     clv_release(ctx, text);
     clv_result_free(result);
     clv_affinity_free(affinity);
     clv_context_free(ctx);
+    return least;
 }
 
 /* sigma is carried along as a difference, of which nothing is left here: it is computed again. */
@@ -300,6 +331,21 @@ static void ksupport_without_a_gap(void **unused) {
     }
 }
 
+/* Margins of millions, less an intercept of millions, decide: the last digit of the intercept depends on where it was
+ * looked for, and columns of 1e7 make a gap of it. What is claimed comes from the weights alone. */
+static void ksupport_with_a_large_intercept(void **unused) {
+    const honest run = {
+        .method = "ksupport",
+        .options = {"k", "2", "intercept", "true", "radius", "0.1", "ridge", "0.001", "tol", "0.1", "inner",
+                    "pairwise"},
+        .rows = 7,
+        .cols = 2,
+        .points = {2.5e7, 2.5e7, 2.5e7, 2.5e7, 2.5e7, -3, 1.5, 1.75, 0.5, 1.75, -0.75, 4.5, 2.5e7, 2.5e7},
+        .targets = {0, 1, 1, 1, 1, 1, 2}};
+    (void)unused;
+    check_run(&run);
+}
+
 /* The certificates of two clusters differ by little more than rounding: each is nearest to its own. */
 static void dominant_of_nearly_equal_clusters(void **unused) {
     const honest run = {.method = "dominant",
@@ -340,6 +386,44 @@ static void ncut_by_landmarks(void **unused) {
     }
 }
 
+/* Nothing connects the blocks: no cut is left, and rounding leaves less than none in these problems. */
+static void ncut_of_blocks_over_a_range(void **unused) {
+    enum { OBJECTS = 10, BLOCKS = 3 };
+    const uint64_t problems[] = {180, 379, 475, 573};
+    honest run = {.method = "ncut",
+                  .options = {"affinity", "precomputed"},
+                  .rows = OBJECTS,
+                  .cols = OBJECTS,
+                  .least = 2,
+                  .most = 4};
+    (void)unused;
+    for (size_t problem = 0; problem < CLV_COUNT(problems); problem++) {
+        clv_rng rng = clv_rng_stream(17, problems[problem]);
+        for (int64_t e = 0; e < OBJECTS * OBJECTS; e++) {
+            int64_t i = e / OBJECTS, j = e % OBJECTS;
+            bool apart = i % BLOCKS != j % BLOCKS;
+            run.points[e] = apart ? 0 : i <= j ? clv_rng_uniform(&rng) : run.points[j * OBJECTS + i];
+        }
+        check_run(&run);
+    }
+}
+
+/* Similarities by landmarks may lie below 0, and then a cut may as well, by more than rounding. */
+static void ncut_by_landmarks_over_a_range(void **unused) {
+    honest run = {.method = "ncut",
+                  .options = {"affinity", "gaussian", "gamma", "0.05", "landmarks", "3"},
+                  .rows = ROWS,
+                  .cols = 1,
+                  .least = 2,
+                  .most = 3};
+    clv_rng rng = clv_rng_stream(19, 22);
+    (void)unused;
+    for (int64_t i = 0; i < run.rows; i++) {
+        run.points[i] = 20 * (double)(i % 2) + clv_rng_normal(&rng);
+    }
+    assert_true(check_run(&run) < -1e-9);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kpalm_far_from_the_origin),
@@ -356,8 +440,11 @@ int main(void) {
         cmocka_unit_test(ksupport_of_huge_columns),
         cmocka_unit_test(ksupport_within_the_ball),
         cmocka_unit_test(ksupport_without_a_gap),
+        cmocka_unit_test(ksupport_with_a_large_intercept),
         cmocka_unit_test(dominant_of_nearly_equal_clusters),
         cmocka_unit_test(ncut_by_landmarks),
+        cmocka_unit_test(ncut_of_blocks_over_a_range),
+        cmocka_unit_test(ncut_by_landmarks_over_a_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

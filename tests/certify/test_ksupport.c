@@ -835,6 +835,104 @@ static void test_interrupted_models(void **state) {
     }
 }
 
+static bool is_row_of_start(const clv_matrix *w, const clv_matrix *start, int64_t c) {
+    double row[FEATURES];
+    clv_matrix_row(w, c, row);
+    return memcmp(row, (const double *)start->values + c * FEATURES, sizeof row) == 0;
+}
+
+/* Wherever a run of several models that starts from weights is cut, no model is worse than these. */
+static void test_interrupted_models_with_a_start(void **state) {
+    enum { MODELS = 3 };
+    clv_context *ctx = *state;
+    static data d;
+    double weights[MODELS * FEATURES] = {0};
+    make_data(&d, 703, CLV_KSUPPORT_SQUARES);
+    for (int64_t m = 0; m < SAMPLES; m++) {
+        d.y[m] = (double)(m % MODELS);
+        d.x[m * FEATURES + m % MODELS] += 1;
+    }
+    for (int64_t c = 0; c < MODELS; c++) {
+        weights[c * FEATURES + c] = 0.5;
+    }
+    const clv_matrix targets = {SAMPLES, 1, CLV_F64, d.y, NULL, NULL};
+    const clv_matrix start = {MODELS, FEATURES, CLV_F64, weights, NULL, NULL};
+    const clv_input input = {.points = &d.dense, .targets = &targets, .start = &start};
+    for (int run = 0; run < 4; run++) { /* with an intercept or none, and in a ball that has the start or has not */
+        clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+        int64_t left = 0;
+        bool whole = false;
+        options.solver = CLV_KSUPPORT_FCFW;
+        options.intercept = run % 2;
+        options.radius = run < 2 ? 1 : 0.3;
+        options.control.tol = 1e-4;
+        for (int64_t after = 0; !whole; after += 1 + after / 8) {
+            stopper stop = {.after = after};
+            clv_result *result, *found;
+            clv_context_set_interrupt(ctx, stop_after, &stop);
+            clv_status status = clv_ksupport(ctx, &input, &options, &result);
+            clv_context_set_interrupt(ctx, NULL, NULL);
+            whole = stop.polls <= after;
+            if (status == CLV_EINTERRUPTED) {
+                continue;
+            }
+            assert_int_equal(status, CLV_OK);
+            const clv_matrix *w = clv_result_matrix(result, "weights");
+            for (int64_t c = 0; c < MODELS; c++) {
+                assert_true(w->start[c + 1] > w->start[c]);
+            }
+            left += is_row_of_start(w, &start, MODELS - 1) && !is_row_of_start(w, &start, 0);
+            assert_int_equal(clv_ksupport_evaluate(ctx, &input, &options, result, &found), CLV_OK);
+            assert_true(fabs(found->objective.value - result->objective.value) <= 1e-9 * found->objective.value);
+            assert_null(clv_result_field(result, "warnings"));
+            clv_result_free(found);
+            clv_result_free(result);
+        }
+        assert_true(run < 2 ? left > 0 : left == 0); /* outside of the ball, the start is drawn into it */
+    }
+}
+
+/* With more of them than a moment is enough for, the last ones are 0, and the result says so. */
+static void test_more_starts_than_time(void **state) {
+    enum { MODELS = 1000, EACH = 20, MANY = MODELS * EACH };
+    clv_context *ctx = *state;
+    double *x = malloc(MANY * sizeof *x), *y = malloc(MANY * sizeof *y), weights[MODELS];
+    assert_true(x && y);
+    for (int64_t m = 0; m < MANY; m++) {
+        y[m] = (double)(m % MODELS);
+        x[m] = y[m] < 2 ? 1 : -1;
+    }
+    for (int64_t c = 0; c < MODELS; c++) {
+        weights[c] = 0.1;
+    }
+    const clv_matrix points = {MANY, 1, CLV_F64, x, NULL, NULL}, targets = {MANY, 1, CLV_F64, y, NULL, NULL};
+    const clv_matrix start = {MODELS, 1, CLV_F64, weights, NULL, NULL};
+    clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+    stopper stop = {.after = 8};
+    clv_result *result, *found;
+    options.k = 1;
+    clv_context_set_interrupt(ctx, stop_after, &stop);
+    assert_int_equal(
+        clv_ksupport(ctx, &(clv_input){.points = &points, .targets = &targets, .start = &start}, &options, &result),
+        CLV_OK);
+    clv_context_set_interrupt(ctx, NULL, NULL);
+    const clv_matrix *w = clv_result_matrix(result, "weights");
+    int64_t begun = w->start[MODELS];
+    assert_true(begun > 2 && begun < MODELS && w->start[begun] == begun);
+    char words[64];
+    snprintf(words, sizeof words, "of %d of the %d models", (int)(MODELS - begun), MODELS);
+    assert_non_null(strstr(clv_result_text(result, "warnings"), words));
+    assert_true(isnan(result->certificate.value));
+    assert_int_equal(
+        clv_ksupport_evaluate(ctx, &(clv_input){.points = &points, .targets = &targets}, &options, result, &found),
+        CLV_OK);
+    assert_true(fabs(found->objective.value - result->objective.value) <= 1e-9 * found->objective.value);
+    clv_result_free(found);
+    clv_result_free(result);
+    free(x);
+    free(y);
+}
+
 /* A path that is cut, or out of time, has the rows that there are, and the best of them. */
 static void test_interrupted_path(void **state) {
     clv_context *ctx = *state;
@@ -1297,6 +1395,37 @@ static void test_intercept_from_any_start(void **state) {
     }
 }
 
+/* Margins that are neighbors far from 0: the intercept is the best of all numbers that there are, from any start. */
+static void test_intercept_among_neighbors(void **state) {
+    (void)state;
+    enum { MOST = 9, NEIGHBORS = 8 };
+    const double starts[] = {0, -1, 1e15, -2.99e30, 3.01e30, -1e31, 1e100};
+    double y[MOST], z[MOST], r[MOST], terms[MOST], all[2 * NEIGHBORS];
+    clv_rng rng = clv_rng_stream(29, 0);
+    all[0] = -3e30;
+    for (int e = 1; e < 2 * NEIGHBORS; e++) {
+        all[e] = nextafter(all[e - 1], 0);
+    }
+    for (int trial = 0; trial < 500; trial++) {
+        clv_loss loss = {CLV_KSUPPORT_LOGISTIC, 2 + clv_rng_below(&rng, MOST - 1), y, true, 1};
+        double least = INFINITY;
+        for (int64_t m = 0; m < loss.samples; m++) {
+            z[m] = -all[NEIGHBORS / 2 + clv_rng_below(&rng, NEIGHBORS)];
+            y[m] = m < 2 ? (double)(2 * m - 1) : clv_rng_uniform(&rng) < 0.3 ? 1 : -1;
+        }
+        for (int e = 0; e < 2 * NEIGHBORS; e++) {
+            least = fmin(least, clv_loss_with(&loss, terms, z, all[e], r));
+        }
+        for (size_t s = 0; s < sizeof starts / sizeof *starts; s++) {
+            double b = starts[s], value = clv_loss_at(&loss, terms, z, &b, r, NULL);
+            if (!(value <= least * (1 + 1e-14))) {
+                fail_msg("trial %d: from %g to %.17g, where the loss is %g and not %g", trial, starts[s], b, value,
+                         least);
+            }
+        }
+    }
+}
+
 /* Whatever the unit of the targets, the derivatives at the best intercept add up to 0 but for rounding. */
 static void test_intercept_in_any_unit(void **state) {
     (void)state;
@@ -1347,12 +1476,15 @@ int main(void) {
         CASE(test_loss_derivatives),
         CASE(test_intercept_far_away),
         CASE(test_intercept_from_any_start),
+        CASE(test_intercept_among_neighbors),
         CASE(test_intercept_in_any_unit),
         CASE(test_quadratic_programs),
         CASE(test_radius),
         CASE(test_radius_and_lambda_meet),
         CASE(test_classes),
         CASE(test_interrupted_models),
+        CASE(test_interrupted_models_with_a_start),
+        CASE(test_more_starts_than_time),
         CASE(test_interrupted_path),
         CASE(test_rows_of_a_path),
         CASE(test_refused_paths),

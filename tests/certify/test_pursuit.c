@@ -291,6 +291,48 @@ static void test_threads_do_not_matter(void **state) {
     free(points);
 }
 
+/* What one shape asks of admm: the optimum that fcfw finds, within the memory that is forecast, on any number of
+ * threads. */
+static void check_admm(int64_t n, int64_t d) {
+    double *points = malloc((size_t)(n * d) * sizeof *points);
+    const clv_matrix view = {n, d, CLV_F64, points, NULL, NULL};
+    const clv_input input = {.points = &view};
+    clv_pursuit_options options = defaults();
+    clv_result *exact, *found[2];
+    size_t now, peak;
+    clv_context *own;
+    assert_int_equal(clv_context_new(NULL, &own), CLV_OK);
+    draw(points, n, d, (uint64_t)d);
+    options.lambda = (double)d / 4;
+    options.control.tol = 1e-5;
+    for (int run = 0; run < 2; run++) {
+        options.solver = CLV_KSUPPORT_ADMM;
+        options.control.threads = 1 + 2 * run;
+        assert_int_equal(clv_pursuit(own, &input, &options, &found[run]), CLV_OK);
+        clv_context_memory(own, &now, &peak);
+        assert_true(peak <= clv_pursuit_memory(&input, &options));
+        assert_true(found[run]->certificate.holds);
+    }
+    assert_true(found[0]->objective.value == found[1]->objective.value);
+    options.solver = CLV_KSUPPORT_FCFW;
+    assert_int_equal(clv_pursuit(own, &input, &options, &exact), CLV_OK);
+    assert_true(fabs(found[0]->objective.value - exact->objective.value) <= 2e-5 * exact->objective.value);
+    clv_result_free(exact);
+    clv_result_free(found[0]);
+    clv_result_free(found[1]);
+    clv_context_free(own);
+    free(points);
+}
+
+static void test_admm_of_any_shape(void **state) {
+    (void)state;
+    check_admm(12, 900);
+    check_admm(40, 40);
+    check_admm(90, 20);
+    check_admm(300, 310); /* several panels to factor */
+    check_admm(310, 300);
+}
+
 /* --- the affinity --- */
 
 static void test_affinity(void **state) {
@@ -436,6 +478,7 @@ int main(void) {
         CASE(test_scan_beyond_single_precision),
         CASE(test_any_unit),
         CASE(test_threads_do_not_matter),
+        CASE(test_admm_of_any_shape),
         CASE(test_affinity),
         CASE(test_long_objects),
         CASE(test_unexplained_objects),

@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "methods/range.h"
 
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -234,6 +235,118 @@ static void test_rows_survive_the_affinity(void **state) {
     assert_true(early);
 }
 
+static bool is_warned(const clv_result *result, const char *words) {
+    const clv_field *warnings = clv_result_field(result, "warnings");
+    bool found = false;
+    for (int64_t i = 0; warnings && i < warnings->count; i++) {
+        found = found || strstr(warnings->texts[i], words);
+    }
+    return found;
+}
+
+/* Of labels, a column per input: a run of dominant that ends when the hook is asked for this time; *left is below 0 if
+ * it was. NULL: there was nothing yet. */
+static clv_result *solve_until(world *w, const clv_matrix *labels, int64_t least, int64_t most, int *left) {
+    clv_consensus_options options;
+    clv_affinity *a = NULL;
+    clv_result *result = NULL;
+    clv_consensus_defaults(&options);
+    options.method = CLV_CONSENSUS_DOMINANT;
+    options.control.threads = 1;
+    clv_context_set_interrupt(w->ctx, stop_at, left);
+    clv_status status = clv_solve_range(w->ctx, clv_method_find("consensus"), &(clv_input){.points = labels}, &options,
+                                        least, most, NULL, &a, &result);
+    clv_context_set_interrupt(w->ctx, NULL, NULL);
+    assert_true(status == CLV_OK || (status == CLV_EINTERRUPTED && *left < 0));
+    return result;
+}
+
+/* dominant finds one cluster after the other: where it was ended, that there are no more is not known. */
+static void test_fewer_clusters_by_the_end(void **state) {
+    enum { INPUTS = 3, LEAST = 12, MOST = 14 };
+    double values[N * INPUTS];
+    clv_rng rng = clv_rng_stream(23, 0);
+    for (int e = 0; e < N * INPUTS; e++) {
+        values[e] = (double)clv_rng_below(&rng, 8);
+    }
+    const clv_matrix labels = {.rows = N, .cols = INPUTS, .values = values};
+    int first = 0, later = 0;
+    for (int limit = 1, left = -1; left < 0; limit += 1 + limit / 16) {
+        int64_t count;
+        left = limit;
+        clv_result *result = solve_until(*state, &labels, LEAST, MOST, &left);
+        if (!result) {
+            continue;
+        }
+        const int64_t *k = clv_result_integers(result, "k_table.k", &count);
+        bool few = count == 1 && k[0] < LEAST;
+        assert_false(is_warned(result, "no more clusters"));
+        assert_true(k[count - 1] == MOST || is_warned(result, "the run ended at k = "));
+        assert_true(!few || is_warned(result, " of the range to 14, with "));
+        first += few;
+        later += count > 1 && k[count - 1] < MOST;
+        clv_result_free(result);
+    }
+    assert_true(first > 0 && later > 0);
+}
+
+/* A first k that is not reached says nothing of the next ones, either, where these were not tried. */
+static void test_too_few_clusters_and_the_end(void **state) {
+    enum { OBJECTS = 8, INPUTS = 3, LEAST = 3, MOST = 6 };
+    const double values[OBJECTS * INPUTS] = {1, 1, 1, 1, -1, 1, 1, -1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0};
+    const clv_matrix labels = {.rows = OBJECTS, .cols = INPUTS, .values = values};
+    int left = INT_MAX, ended = 0;
+    clv_result *result = solve_until(*state, &labels, LEAST, MOST, &left);
+    assert_true(result->k == 2 && is_warned(result, "the range to 6 ends at k = 2: no more clusters were found"));
+    clv_result_free(result);
+    int asked = INT_MAX - left;
+    for (int limit = 1; limit < asked / 2; limit++) {
+        left = limit;
+        result = solve_until(*state, &labels, LEAST, MOST, &left);
+        assert_true(!result || is_warned(result, "the run ended at k = "));
+        assert_true(!result || !is_warned(result, "no more clusters"));
+        ended += result != NULL;
+        clv_result_free(result);
+    }
+    assert_true(ended > 0);
+}
+
+/* However early kpalm is ended, a row has the stability that it has without an end, or none. */
+static void test_stability_of_whole_runs(void **state) {
+    enum { LEAST = 3, MOST = 5 };
+    world *w = *state;
+    clv_kpalm_options options;
+    clv_affinity *a = NULL;
+    clv_result *whole, *result = NULL;
+    const clv_input input = {.points = &w->points};
+    const clv_method *method = clv_method_find("kpalm");
+    int last = 0, left = INT_MAX;
+    int64_t count;
+    clv_kpalm_defaults(&options);
+    options.control.threads = 1;
+    clv_context_set_interrupt(w->ctx, stop_at, &left);
+    assert_int_equal(clv_solve_range(w->ctx, method, &input, &options, LEAST, MOST, NULL, &a, &whole), CLV_OK);
+    const double *stability = clv_result_reals(whole, "k_table.stability", &count);
+    int asked = INT_MAX - left;
+    for (int limit = 1; limit < asked; limit += 1 + asked / 200) {
+        left = limit;
+        clv_status status = clv_solve_range(w->ctx, method, &input, &options, LEAST, MOST, NULL, &a, &result);
+        assert_true(status == CLV_OK || status == CLV_EINTERRUPTED);
+        const double *found = status == CLV_OK ? clv_result_reals(result, "k_table.stability", &count) : NULL;
+        for (int64_t i = 0; found && i < count; i++) {
+            assert_true(isnan(found[i]) || found[i] == stability[i]);
+        }
+        bool cut = found && count == MOST - LEAST + 1 && isnan(found[count - 1]);
+        assert_true(!cut || is_warned(result, "the run ended in the last row, k = 5"));
+        last += cut;
+        clv_result_free(result);
+        result = NULL;
+    }
+    clv_context_set_interrupt(w->ctx, NULL, NULL);
+    clv_result_free(whole);
+    assert_true(last > 0);
+}
+
 static void test_refusals(void **state) {
     world *w = *state;
     clv_kpalm_options options;
@@ -340,6 +453,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_consensus, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_limits_are_for_all, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rows_survive_the_affinity, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_fewer_clusters_by_the_end, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_too_few_clusters_and_the_end, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_stability_of_whole_runs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
         cmocka_unit_test(test_rule),
         cmocka_unit_test(test_the_firmer_of_two),

@@ -15,11 +15,15 @@ typedef struct fake_group {
     pthread_barrier_t barrier;
     void *where[MOST_RANKS];
     int colors[MOST_RANKS];
+    atomic_bool told;
+    atomic_int arrived; /* ever */
 } fake_group;
 
 typedef struct fake_rank {
     fake_group *group;
     int rank;
+    bool arriving;
+    int arrivals;
 } fake_rank;
 
 static int fake_gather(void *self, void *all, const int64_t *counts, const int64_t *places) {
@@ -59,6 +63,27 @@ static void fake_close_part(void *self) {
     }
 }
 
+static int fake_tell(void *self) {
+    atomic_store(&((fake_rank *)self)->group->told, true);
+    return 0;
+}
+
+static bool fake_is_told(void *self) {
+    return atomic_load(&((fake_rank *)self)->group->told);
+}
+
+static int fake_arrive(void *self, bool *all) {
+    fake_rank *f = self;
+    if (!f->arriving) {
+        f->arriving = true;
+        f->arrivals++;
+        atomic_fetch_add(&f->group->arrived, 1);
+    }
+    *all = atomic_load(&f->group->arrived) >= f->arrivals * f->group->ranks;
+    f->arriving = !*all;
+    return 0;
+}
+
 static void fake_abort(void *self, int status) {
     (void)self;
     exit(status);
@@ -89,9 +114,13 @@ static int fake_split(void *self, int32_t color, clv_communicator *out) {
     *out = (clv_communicator){.self = part,
                               .rank = part->rank,
                               .ranks = members,
+                              .threads = true,
                               .gather = fake_gather,
                               .broadcast = fake_broadcast,
                               .split = fake_split,
+                              .tell = fake_tell,
+                              .is_told = fake_is_told,
+                              .arrive = fake_arrive,
                               .close = fake_close_part,
                               .end_all = fake_abort};
     return 0;
@@ -118,9 +147,13 @@ static void *run_rank(void *argument) {
     clv_communicator with = {.self = &t->fake,
                              .rank = t->fake.rank,
                              .ranks = t->fake.group->ranks,
+                             .threads = true,
                              .gather = fake_gather,
                              .broadcast = fake_broadcast,
                              .split = fake_split,
+                             .tell = fake_tell,
+                             .is_told = fake_is_told,
+                             .arrive = fake_arrive,
                              .close = fake_close,
                              .end_all = fake_abort};
     if (clv_context_new(t->allocator.allocate ? &t->allocator : NULL, &ctx) == CLV_OK) {

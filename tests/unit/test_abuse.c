@@ -33,7 +33,7 @@ static void set(clv_context *own, const clv_method *method, problem *p, const ch
         clv_options_set(own, of_method ? method->options : clv_control_table(), p->options.bytes, name, value), CLV_OK);
 }
 
-static void pose(clv_context *own, const clv_method *method, problem *p) {
+static void pose_on(clv_context *own, const clv_method *method, problem *p, int threads) {
     clv_rng rng = clv_rng_stream(9, 0);
     clv_affinity_options how;
     bool partitions = method->takes == CLV_TAKES_PARTITIONS;
@@ -47,14 +47,18 @@ static void pose(clv_context *own, const clv_method *method, problem *p) {
     p->input = (clv_input){.points = &p->x, .targets = method->takes == CLV_TAKES_SAMPLES ? &p->y : NULL};
     clv_method_defaults(method, p->options.bytes, method->options->size);
     set(own, method, p, "k", "3");
-    set(own, method, p, "threads", "1");
+    set(own, method, p, "threads", threads == 1 ? "1" : "2");
     if (method->takes == CLV_TAKES_AFFINITY) {
         clv_affinity_defaults(&how);
-        how.threads = 1;
+        how.threads = threads;
         assert_int_equal(clv_suit_affinity(own, method, &p->x, p->options.bytes, &how), CLV_OK);
         assert_int_equal(clv_affinity_build(own, &p->x, &how, &p->affinity), CLV_OK);
         p->input.affinity = p->affinity;
     }
+}
+
+static void pose(clv_context *own, const clv_method *method, problem *p) {
+    pose_on(own, method, p, 1);
 }
 
 static void assert_refused(clv_status status) {
@@ -102,6 +106,32 @@ static void nothing_is_an_error(void **state) {
     clv_claim_free(NULL);
     clv_context_free(NULL);
     clv_release(ctx, NULL);
+}
+
+/* Numbers that are of no kind are none. */
+static void scalars_of_no_kind(void **state) {
+    size_t count;
+    const clv_method *const *list = clv_methods(&count);
+    clv_affinity_options how;
+    clv_affinity *a = NULL;
+    (void)state;
+    for (size_t m = 0; m < count; m++) {
+        problem p = {0};
+        clv_result *result = NULL;
+        pose(ctx, list[m], &p);
+        clv_matrix odd = p.x;
+        clv_input other = p.input;
+        odd.scalar = (clv_scalar)7;
+        other.points = &odd;
+        if (list[m]->takes != CLV_TAKES_AFFINITY) {
+            assert_refused(clv_solve(ctx, list[m], &other, p.options.bytes, &result));
+        }
+        clv_affinity_free(p.affinity);
+    }
+    const double values[N * P] = {0};
+    const clv_matrix odd = {.rows = N, .cols = P, .scalar = (clv_scalar)7, .values = values};
+    clv_affinity_defaults(&how);
+    assert_refused(clv_affinity_build(ctx, &odd, &how, &a));
 }
 
 static void nothing_to_read_or_to_build(void **state) {
@@ -192,12 +222,11 @@ static void another_thread_ends_a_run(void **state) {
 
 /* --- several contexts, and a child --- */
 
-/* The objectives of all methods, one after the other; by malloc. */
-static void *solve_all(void *unused) {
+/* The objectives of all methods, one after the other, each on so many threads; by malloc. */
+static void *solve_all(void *threads) {
     size_t count;
     const clv_method *const *list = clv_methods(&count);
     double *values = calloc(count, sizeof *values);
-    (void)unused;
     for (size_t m = 0; m < count; m++) {
         clv_context *own;
         clv_result *result = NULL;
@@ -205,7 +234,7 @@ static void *solve_all(void *unused) {
         if (clv_context_new(NULL, &own) < 0) {
             continue;
         }
-        pose(own, list[m], &p);
+        pose_on(own, list[m], &p, *(int *)threads);
         if (clv_solve(own, list[m], &p.input, p.options.bytes, &result) == CLV_OK) {
             values[m] = result->objective.value;
         }
@@ -219,17 +248,20 @@ static void *solve_all(void *unused) {
 static void contexts_side_by_side(void **state) {
     size_t count;
     pthread_t team[THREADS];
+    int one = 1;
     (void)state;
     clv_methods(&count);
-    double *alone = solve_all(NULL);
-    for (int t = 0; t < THREADS; t++) {
-        assert_int_equal(pthread_create(&team[t], NULL, solve_all, NULL), 0);
-    }
-    for (int t = 0; t < THREADS; t++) {
-        void *values;
-        assert_int_equal(pthread_join(team[t], &values), 0);
-        assert_memory_equal(values, alone, count * sizeof *alone);
-        free(values);
+    double *alone = solve_all(&one);
+    for (int threads = 1; threads <= 2; threads++) {
+        for (int t = 0; t < THREADS; t++) {
+            assert_int_equal(pthread_create(&team[t], NULL, solve_all, &threads), 0);
+        }
+        for (int t = 0; t < THREADS; t++) {
+            void *values;
+            assert_int_equal(pthread_join(team[t], &values), 0);
+            assert_memory_equal(values, alone, count * sizeof *alone);
+            free(values);
+        }
     }
     free(alone);
 }
@@ -237,13 +269,14 @@ static void contexts_side_by_side(void **state) {
 /* On one thread: the threads of OpenMP are not there in a child, which docs/c.md says. */
 static void a_child_solves(void **state) {
     size_t count;
+    int one = 1;
     (void)state;
     clv_methods(&count);
-    double *before = solve_all(NULL);
+    double *before = solve_all(&one);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        double *values = solve_all(NULL);
+        double *values = solve_all(&one);
         _exit(memcmp(values, before, count * sizeof *values) == 0 ? 0 : 1);
     }
     int status;
@@ -255,6 +288,7 @@ static void a_child_solves(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(nothing_is_an_error, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(scalars_of_no_kind, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_to_read_or_to_build, set_up, tear_down),
         cmocka_unit_test_setup_teardown(options_of_every_size, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_thread_ends_a_run, set_up, tear_down),

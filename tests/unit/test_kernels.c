@@ -630,54 +630,67 @@ TEST_EACH_SET(all_alike)
 
 /* --- distances --- */
 
-/* Two panels, far from the origin: no digit may be lost. Object 5 of the left one is object 9 of the right one. */
-static void check_distances(const clv_kernel_set *set) {
-    const int64_t features[] = {0, 1, 2, 3, 5, 63, 64, 65, 130};
-    for (size_t at = 0; at < 2 * sizeof features / sizeof *features; at++) {
-        int64_t p = features[at / 2];
-        bool whole = at % 2;
-        clv_rng rng = clv_rng_stream((uint64_t)p, 3);
-        double *left = drawn_doubles(&rng, p * CLV_TILE, 1000, whole ? 1100 : 1001, whole);
-        double *right = drawn_doubles(&rng, p * CLV_TILE, 1000, whole ? 1100 : 1001, whole);
-        double *tile = ROOM(double, CLV_TILE *CLV_TILE), *line = ROOM(double, CLV_TILE);
+/* Of an object of the left panel to all of the right one, whose row of the tile is `tile`; to the first `row` of them
+ * as pairs: one call for each number of pairs. */
+static void compare_line(const clv_kernel_set *set, const double *left, const double *right, int64_t p, int64_t row,
+                         const double *tile, bool whole) {
+    double line[CLV_TILE] __attribute__((aligned(CLV_LINE))), pairs[CLV_TILE];
+    const double *lefts[CLV_TILE], *rights[CLV_TILE];
+    for (int64_t c = 0; c < CLV_TILE; c++) {
+        lefts[c] = left;
+        rights[c] = right + c;
+    }
+    pairs[row] = -1;
+    set->pair_distances(lefts, rights, row, p, pairs);
+    kernel_name = "pair_distances";
+    expect_same(pairs[row], -1, p, row * CLV_TILE + row);
+    set->distance_line(left, right, p, line);
+    for (int64_t c = 0; c < CLV_TILE; c++) {
+        double sum = 0;
         for (int64_t f = 0; f < p; f++) {
-            right[f * CLV_TILE + 9] = left[f * CLV_TILE + 5];
+            double difference = left[f * CLV_TILE] - right[f * CLV_TILE + c];
+            sum += difference * difference;
         }
-        for (int i = 0; i < CLV_TILE * CLV_TILE; i++) {
-            tile[i] = -1;
-        }
-        set->distance_tile(left, right, p, tile);
-        const double *lefts[CLV_TILE], *rights[CLV_TILE];
-        double *pairs = ROOM(double, CLV_TILE);
-        for (int64_t r = 0; r < CLV_TILE; r++) {
-            for (int64_t c = 0; c < CLV_TILE; c++) {
-                lefts[c] = left + r;
-                rights[c] = right + c;
-            }
-            pairs[r] = -1;
-            set->pair_distances(lefts, rights, r, p, pairs); /* one for each number of pairs */
-            kernel_name = "pair_distances";
-            expect_same(pairs[r], -1, p, r * CLV_TILE + r);
-            set->distance_line(left + r, right, p, line);
-            for (int64_t c = 0; c < CLV_TILE; c++) {
-                double sum = 0;
-                for (int64_t f = 0; f < p; f++) {
-                    double difference = left[f * CLV_TILE + r] - right[f * CLV_TILE + c];
-                    sum += difference * difference;
-                }
-                double some = whole || sum == 0 ? 0 : (double)(p + 2) * DBL_EPSILON * sum;
-                kernel_name = "pair_distances";
-                expect_near(c < r ? pairs[c] : sum, sum, some, p, r * CLV_TILE + c);
-                kernel_name = "distance_tile";
-                expect_near(tile[r * CLV_TILE + c], sum, some, p, r * CLV_TILE + c);
-                kernel_name = "distance_line";
-                expect_near(line[c], sum, some, p, r * CLV_TILE + c);
-                kernel_name = "distance";
-                expect_near(set->distance(left + r, right + c, p), sum, some, p, r * CLV_TILE + c);
-            }
-        }
-        expect_same(tile[5 * CLV_TILE + 9], 0, p, 0);
-        release();
+        double some = whole || sum == 0 ? 0 : (double)(p + 2) * DBL_EPSILON * sum;
+        kernel_name = "pair_distances";
+        expect_near(c < row ? pairs[c] : sum, sum, some, p, row * CLV_TILE + c);
+        kernel_name = "distance_tile";
+        expect_near(tile[c], sum, some, p, row * CLV_TILE + c);
+        kernel_name = "distance_line";
+        expect_near(line[c], sum, some, p, row * CLV_TILE + c);
+        kernel_name = "distance";
+        expect_near(set->distance(left, right + c, p), sum, some, p, row * CLV_TILE + c);
+    }
+}
+
+/* Two panels, far from the origin: no digit may be lost. Object 5 of the left one is object 9 of the right one. */
+static void compare_panels(const clv_kernel_set *set, int64_t p, bool whole) {
+    clv_rng rng = clv_rng_stream((uint64_t)p, 3);
+    double *left = drawn_doubles(&rng, p * CLV_TILE, 1000, whole ? 1100 : 1001, whole);
+    double *right = drawn_doubles(&rng, p * CLV_TILE, 1000, whole ? 1100 : 1001, whole);
+    double *tile = ROOM(double, CLV_TILE *CLV_TILE);
+    for (int64_t f = 0; f < p; f++) {
+        right[f * CLV_TILE + 9] = left[f * CLV_TILE + 5];
+    }
+    for (int i = 0; i < CLV_TILE * CLV_TILE; i++) {
+        tile[i] = -1;
+    }
+    set->distance_tile(left, right, p, tile);
+    for (int64_t r = 0; r < CLV_TILE; r++) {
+        compare_line(set, left + r, right, p, r, tile + r * CLV_TILE, whole);
+    }
+    expect_same(tile[5 * CLV_TILE + 9], 0, p, 0);
+    release();
+}
+
+static void check_distances(const clv_kernel_set *set) {
+    const int64_t longer[] = {127, 128, 129, 130, 191, 193, 257};
+    for (int64_t p = 0; p <= 70; p++) {
+        compare_panels(set, p, false);
+        compare_panels(set, p, true);
+    }
+    for (size_t i = 0; i < sizeof longer / sizeof *longer; i++) {
+        compare_panels(set, longer[i], i % 2);
     }
 }
 TEST_EACH_SET(distances)

@@ -2,8 +2,9 @@
  * projection on the simplex by its certificate, sums. */
 #include "kernels_support.h"
 
-/* Keys are written in blocks of rows, the last one whole. */
-enum { KEY_ROWS = 6 };
+/* Keys are written in blocks of rows, the last one whole. With MOST_CENTERS, a block of vectors is followed by one of
+ * each smaller size and by another whole one, also of floats with the widest vectors: 4 vectors of 16. */
+enum { KEY_ROWS = 6, MOST_CENTERS = 130 };
 #define WHOLE_BLOCKS(count) (((count) + KEY_ROWS - 1) / KEY_ROWS * KEY_ROWS)
 
 #define REAL float

@@ -1039,6 +1039,34 @@ static void copies_of_few_points_end(void **unused) {
     clv_context_free(ctx);
 }
 
+/* Points that differ by some units in the last place: means that take turns within their rounding end a run, and so
+ * do memberships that these hand to and fro. */
+static void points_that_differ_by_rounding_end(void **unused) {
+    (void)unused;
+    enum { OBJECTS = 51, RUNS = 40 };
+    double values[OBJECTS];
+    clv_context *ctx = new_context();
+    const clv_matrix points = {OBJECTS, 1, CLV_F64, values, NULL, NULL};
+    for (int run = 0; run < RUNS; run++) {
+        clv_rng rng = clv_rng_stream((uint64_t)run, 0);
+        for (int64_t i = 0; i < OBJECTS; i++) {
+            double place = clv_rng_uniform(&rng) < 0.5 ? 999997.5585326182 : 999999.5869364568;
+            values[i] = place + (double)clv_rng_below(&rng, 16) * 0x1p-33;
+        }
+        clv_kpalm_options options = options_for(3);
+        clv_result *result = NULL;
+        options.norm = run % 2 ? CLV_KPALM_EUCLIDEAN : CLV_KPALM_SQUARED;
+        options.control.restarts = 5;
+        options.control.max_iter = 3000;
+        assert_int_equal(clv_kpalm(ctx, &(clv_input){.points = &points}, &options, &result), CLV_OK);
+        for (int64_t r = 0; r < result->restarts_count; r++) {
+            assert_int_not_equal(result->restarts[r].stop, CLV_ITERATION_LIMIT);
+        }
+        clv_result_free(result);
+    }
+    clv_context_free(ctx);
+}
+
 /* What a run holds at most, in the ways that lists of weights become long or do not. */
 static void memory_is_an_upper_bound(void **unused) {
     enum { AS_USUAL, LARGE_ALPHA, CONSTANT, BY_DISTANCE, EUCLIDEAN, LLOYD, PARALLEL, WAYS };
@@ -1095,6 +1123,7 @@ int main(void) {
         cmocka_unit_test(measuring_is_interrupted),
         cmocka_unit_test(hasty_starts_are_distinct),
         cmocka_unit_test(copies_of_few_points_end),
+        cmocka_unit_test(points_that_differ_by_rounding_end),
         cmocka_unit_test(memory_is_an_upper_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,6 +132,24 @@ static void test_unit(void **state) {
     clv_data_free(rows);
 }
 
+/* The factor of a column is kept, and must be a number; rows are scaled by themselves. */
+static void test_subnormal(void **state) {
+    (void)state;
+    const clv_scale scales[] = {CLV_SCALE_STANDARD, CLV_SCALE_MINMAX, CLV_SCALE_UNIT_COLUMNS};
+    const double *shift, *factor;
+    for (int s = 0; s < 3; s++) {
+        clv_data *data = make_dense(2, 2, (double[]){1, 1e-310, 2, 3e-310}, CLV_F64);
+        assert_refused(clv_data_scale(data, scales[s]), CLV_EDATA, "column 2", "e-310", "--drop", NULL);
+        assert_dense(data, 2, 2, (double[]){1, 1e-310, 2, 3e-310});
+        assert_false(clv_data_scaling(data, &shift, &factor));
+        clv_data_free(data);
+        data = make_dense(2, 1, (double[]){1e-307, 3e-307}, CLV_F64);
+        assert_ok(clv_data_scale(data, scales[s]));
+        assert_true(clv_data_scaling(data, &shift, &factor) && isfinite(factor[0]));
+        clv_data_free(data);
+    }
+}
+
 static void test_sparse(void **state) {
     (void)state;
     clv_data *data = make_sparse();
@@ -284,9 +302,9 @@ static void test_allocations(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)
     const struct CMUnitTest tests[] = {
-        CASE(test_row),    CASE(test_standard), CASE(test_minmax),       CASE(test_unit),
-        CASE(test_sparse), CASE(test_both),     CASE(test_both_columns), CASE(test_part),
-        CASE(test_finite), CASE(test_sizes),    CASE(test_allocations),  CASE(test_borrowed),
+        CASE(test_row),    CASE(test_standard),    CASE(test_minmax),       CASE(test_unit), CASE(test_subnormal),
+        CASE(test_sparse), CASE(test_both),        CASE(test_both_columns), CASE(test_part), CASE(test_finite),
+        CASE(test_sizes),  CASE(test_allocations), CASE(test_borrowed),
     };
     return cmocka_run_group_tests_name("matrix", tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -86,6 +87,8 @@ static void nothing_to_read_or_write(void **state) {
     REFUSED(clv_write_rows(ctx, "x.csv", N, P, 1, NULL, NULL));
     REFUSED(clv_write_labels(ctx, NULL, labels, N));
     REFUSED(clv_write_labels(ctx, "x.csv", NULL, N));
+    REFUSED(clv_write_labels(ctx, "x.csv", labels, -1));
+    REFUSED(clv_write_labels(ctx, "x.npy", labels, -1));
     REFUSED(clv_write_labels_of(ctx, NULL, labels, N, NULL, NULL));
     REFUSED(clv_write_labels_of(ctx, "x.csv", NULL, N, NULL, NULL));
     REFUSED(clv_write_labeled(ctx, NULL, "y.csv", NULL, labels, N, NULL, NULL));
@@ -265,7 +268,8 @@ static void nothing_to_report(void **state) {
     REFUSED(clv_options_check(ctx, NULL, &control));
     REFUSED(clv_options_check(ctx, table, NULL));
     REFUSED(clv_context_resume(ctx, "", 0));
-    REFUSED(clv_context_join(ctx, NULL));
+    assert_int_equal(clv_context_join(ctx, NULL), CLV_EUSAGE);
+    assert_non_null(strstr(clv_message(ctx), "the argument plugin is needed"));
     clv_result_free(result);
     assert_int_equal(crashed, 0);
 }

@@ -171,6 +171,47 @@ static void rough_products_follow(void **unused) {
     check_following(true);
 }
 
+/* Of a matrix that is larger than the caches, against exact products. */
+static void rough_products_of_many_are_near(void **unused) {
+    (void)unused;
+    enum { MANY = 2100, VECTORS = 9 };
+    static double points[MANY * P], x[VECTORS * MANY], y[VECTORS * MANY], sizes[VECTORS * MANY];
+    static double rough[2][VECTORS * MANY];
+    clv_context *ctx = new_context();
+    clv_rng rng = clv_rng_stream(5, 0);
+    clv_matrix matrix = {.rows = MANY, .cols = P, .values = points};
+    for (int64_t e = 0; e < MANY * P; e++) {
+        points[e] = clv_rng_normal(&rng);
+    }
+    for (int which = 0; which < 4; which++) {
+        clv_affinity_options how;
+        clv_affinity *a;
+        clv_affinity_defaults(&how);
+        how.kind = CLV_AFFINITY_GAUSSIAN;
+        how.home = which < 2 ? CLV_HOME_DENSE64 : CLV_HOME_DENSE32;
+        how.zero_diagonal = which % 2;
+        assert_int_equal(clv_affinity_build(ctx, &matrix, &how, &a), CLV_OK);
+        for (int64_t e = 0; e < VECTORS * MANY; e++) {
+            x[e] = fabs(clv_rng_normal(&rng));
+        }
+        assert_int_equal(clv_affinity_apply(a, x, VECTORS, sizes, 2), CLV_OK);
+        for (int64_t e = 0; e < VECTORS * MANY; e += 2) {
+            x[e] = -x[e];
+        }
+        assert_int_equal(clv_affinity_apply(a, x, VECTORS, y, 2), CLV_OK);
+        for (int threads = 1; threads <= 2; threads++) {
+            assert_int_equal(clv_affinity_rough_apply(a, x, VECTORS, rough[threads - 1], threads), CLV_OK);
+        }
+        assert_memory_equal(rough[0], rough[1], sizeof rough[0]);
+        assert_memory_not_equal(rough[0], y, sizeof y); /* or nothing was tried */
+        for (int64_t e = 0; e < VECTORS * MANY; e++) {
+            assert_true(fabs(rough[0][e] - y[e]) <= CLV_ROUGH * sizes[e]);
+        }
+        clv_affinity_free(a);
+    }
+    end_context(ctx);
+}
+
 /* --- calibration --- */
 
 static double mean_at(fixture *f, const clv_affinity_options *how, double gamma) {
@@ -294,6 +335,7 @@ int main(void) {
         cmocka_unit_test(moments_and_blocks_are_those_of_the_entries),
         cmocka_unit_test(products_follow),
         cmocka_unit_test(rough_products_follow),
+        cmocka_unit_test(rough_products_of_many_are_near),
         cmocka_unit_test(an_errand_runs_beside_the_rest),
         cmocka_unit_test(gamma_gives_the_mean),
         cmocka_unit_test(impossible_means_fall_back),

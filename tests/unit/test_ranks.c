@@ -156,6 +156,116 @@ static void ranks_that_differ_are_found_out(void **unused) {
     }
 }
 
+/* The second rank is done, and leaves. */
+static void leave_early(clv_context *ctx, int rank, void *user) {
+    met *m = user;
+    m->status = rank == 1 ? CLV_OK : clv_meet(ctx, 5, CLV_OK);
+    m->status = rank == 1 ? clv_context_leave(ctx) : m->status;
+}
+
+static void who_leaves_tells_the_others(void **unused) {
+    (void)unused;
+    met found[3] = {{0}};
+    run_all(3, leave_early, found, sizeof found[0]);
+    for (int q = 0; q < 3; q++) {
+        assert_int_equal(found[q].status, CLV_EINTERNAL);
+    }
+}
+
+/* Ranks that have ended the job; and those that did what waits for others. */
+static atomic_int ended, waiting;
+
+static int cannot_gather(void *self, void *all, const int64_t *counts, const int64_t *places) {
+    (void)self, (void)all, (void)counts, (void)places;
+    return 1;
+}
+
+/* An exchange that somebody does not come to, until the job is ended. */
+static int gather_in_vain(void *self, void *all, const int64_t *counts, const int64_t *places) {
+    while (atomic_load(&ended) + atomic_load(&waiting) == 0) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return cannot_gather(self, all, counts, places);
+}
+
+static int arrive_in_vain(void *self, bool *all) {
+    *all = false;
+    return gather_in_vain(self, all, NULL, NULL);
+}
+
+static int arrive_waiting(void *self, bool *all) {
+    atomic_fetch_add(&waiting, 1);
+    return arrive_in_vain(self, all);
+}
+
+static void close_waiting(void *self) {
+    (void)self;
+    atomic_fetch_add(&waiting, 1);
+}
+
+static void end_job(void *self, int status) {
+    (void)self;
+    assert_int_not_equal(status, 0);
+    atomic_fetch_add(&ended, 1);
+}
+
+/* What the second rank is about to receive does not come, and the first one knows nothing of it. */
+static void cut_off(clv_communicator *with, int rank) {
+    with->gather = rank == 1 ? cannot_gather : gather_in_vain;
+    with->arrive = rank < 2 ? arrive_waiting : arrive_in_vain;
+    with->close = close_waiting;
+    with->end_all = end_job;
+}
+
+static void lose_one(clv_context *ctx, int rank, void *user) {
+    met *m = user;
+    cut_off(&clv_ranks_of(ctx)->with, rank);
+    m->status = clv_meet(ctx, 4, CLV_OK);
+    m->next = clv_context_leave(ctx);
+}
+
+/* Two groups of two, of which the second waits for the first one to be done. */
+static void lose_one_of_a_group(clv_context *ctx, int rank, void *user) {
+    met *m = user;
+    clv_ranks *r = clv_ranks_of(ctx);
+    assert_int_equal(clv_context_group(ctx, 2), CLV_OK);
+    clv_communicator with = r->with, between = r->between;
+    cut_off(&r->all, rank);
+    cut_off(&r->between, rank);
+    if (rank < 2) {
+        cut_off(&r->with, rank);
+    } else {
+        r->with.close = close_waiting;
+    }
+    m->status = clv_context_ungroup(ctx, clv_meet(ctx, 4, CLV_OK), NULL);
+    m->next = clv_context_leave(ctx);
+    with.close(with.self);
+    between.close(between.self);
+}
+
+static void see_the_end(int ranks, rank_body body) {
+    met found[4] = {{0}};
+    atomic_store(&ended, 0);
+    atomic_store(&waiting, 0);
+    run_all(ranks, body, found, sizeof found[0]);
+    for (int q = 0; q < ranks; q++) {
+        assert_int_equal(found[q].status, CLV_EIO);
+        assert_int_equal(found[q].next, CLV_EIO);
+    }
+    assert_int_equal(atomic_load(&waiting), 0);
+    assert_int_equal(atomic_load(&ended), ranks);
+}
+
+static void who_is_cut_off_ends_the_job(void **unused) {
+    (void)unused;
+    see_the_end(3, lose_one);
+}
+
+static void who_is_cut_off_in_a_group_too(void **unused) {
+    (void)unused;
+    see_the_end(4, lose_one_of_a_group);
+}
+
 typedef struct timed {
     clv_status status;
     double waited, received;
@@ -225,6 +335,40 @@ static void who_has_met_need_not_meet_again(void **unused) {
     for (int q = 0; q < 3; q++) {
         assert_int_equal(found[q].status[1], CLV_OK);
         assert_int_equal(found[q].meetings[1], 1);
+    }
+}
+
+/* Calls without a meeting in between: few of them meet, but for those that are long apart, as the clock must go on; a
+ * failure is learned at the next one. */
+static void go_on_without_meeting(clv_context *ctx, int rank, void *user) {
+    met_again *m = user;
+    int64_t before = clv_context_ranks(ctx).meetings;
+    for (int turn = 0; turn < 100000 && m->status[0] == CLV_OK; turn++) {
+        m->status[0] = clv_meet_again(ctx, (uint64_t)turn, CLV_OK);
+    }
+    m->meetings[0] = clv_context_ranks(ctx).meetings - before;
+    m->status[1] = clv_meet(ctx, 5, CLV_OK);
+    before = clv_context_ranks(ctx).meetings;
+    for (int turn = 0; turn < 12; turn++) {
+        clv_meet_again(ctx, 7, CLV_OK);
+        nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+    }
+    m->meetings[1] = clv_context_ranks(ctx).meetings - before;
+    m->status[2] = CLV_OK;
+    for (int turn = 0; turn < 1000000 && m->status[2] == CLV_OK; turn++) {
+        m->status[2] = clv_meet_again(ctx, 8, rank == 1 && turn >= 1000 ? CLV_EDATA : CLV_OK);
+    }
+}
+
+static void steps_that_exchange_nothing_meet_rarely(void **unused) {
+    (void)unused;
+    met_again found[3] = {{{0}, {0}}};
+    run_all(3, go_on_without_meeting, found, sizeof found[0]);
+    for (int q = 0; q < 3; q++) {
+        assert_int_equal(found[q].status[0], CLV_OK);
+        assert_in_range(found[q].meetings[0], 10, 10000);
+        assert_int_equal(found[q].meetings[1], 11);
+        assert_int_equal(found[q].status[2], CLV_EDATA);
     }
 }
 
@@ -557,10 +701,16 @@ static void one_without_memory_ends_all(void **unused) {
 
 typedef struct grouped {
     int64_t groups;
-    int failing; /* the rank that fails inside, or -1 */
+    int failing;            /* the rank that fails inside, or -1 */
+    int64_t stop_at, looks; /* the look at which its hook asks for an end, 0: never; and how many there were */
     answer found;
     clv_status grouped, met;
 } grouped;
+
+static int after_some_looks(void *user) {
+    grouped *g = user;
+    return ++g->looks >= g->stop_at;
+}
 
 static void solve_in_groups(clv_context *ctx, int rank, void *user) {
     grouped *g = user;
@@ -572,6 +722,9 @@ static void solve_in_groups(clv_context *ctx, int rank, void *user) {
     if (rank / (clv_ranks_of(ctx)->all.ranks / (int)g->groups) == g->failing) { /* all of that group */
         status = clv_meet(ctx, 0, clv_fail(ctx, CLV_EDATA, "row 7 is bad"));
     } else {
+        if (g->stop_at > 0) {
+            clv_context_set_interrupt(ctx, after_some_looks, g);
+        }
         solve(ctx, rank, &g->found);
         status = g->found.status;
     }
@@ -624,20 +777,84 @@ static void a_group_that_fails_ends_all(void **unused) {
     assert_int_equal(found[3].grouped, CLV_EUSAGE);
 }
 
+static const answer stopped[] = {
+    {.method = "ncut", .home = CLV_HOME_DENSE64, .restarts = 5},
+    {.method = "dominant", .home = CLV_HOME_DENSE64, .option = "start", .value = "random", .restarts = 4}};
+
+/* Two groups of one, of which `who` is asked to end at a look: whether both have the same result, or there is none for
+ * want of an affinity. */
+static bool is_one_result(const answer *run, int who, int64_t look, grouped found[2]) {
+    found[0] = found[1] = (grouped){.groups = 2, .failing = -1, .found = *run};
+    found[who].stop_at = look;
+    run_all(2, solve_in_groups, found, sizeof *found);
+    const answer *a = &found[0].found, *b = &found[1].found;
+    bool ended = found[0].met == CLV_OK && found[1].met == CLV_OK, rough = isnan(a->objective) && isnan(b->objective);
+    bool same = a->objective == b->objective && memcmp(a->labels, b->labels, sizeof a->labels) == 0;
+    bool built = a->status != CLV_EINTERRUPTED && b->status != CLV_EINTERRUPTED;
+    return !built || (ended && (rough || same));
+}
+
+/* At any moment, also before its first start, or between two clusters. */
+static void a_group_may_be_stopped(void **unused) {
+    (void)unused;
+    static grouped found[2];
+    make_points();
+    for (int run = 0; run < 4; run++) {
+        int who = run % 2, known = 0, rough = 0;
+        assert_true(is_one_result(&stopped[run / 2], who, INT64_MAX, found));
+        int64_t looks = found[who].looks;
+        for (int64_t back = 0; looks - back > 0; back += 1 + back / 2) {
+            assert_true(is_one_result(&stopped[run / 2], who, looks - back, found));
+            known += isfinite(found[0].found.objective);
+            rough += isnan(found[0].found.objective);
+        }
+        assert_true(known > 0 && (run > 1 || rough > 0));
+    }
+}
+
+/* The second group waits for the first, which looks at its own hook now and then. */
+static void wait_or_look(clv_context *ctx, int rank, void *user) {
+    met *m = user;
+    m->status = clv_context_group(ctx, 2);
+    if (rank == 1) {
+        clv_context_set_interrupt(ctx, always, NULL);
+    }
+    for (double began = clv_seconds(); rank == 0 && !m->asked && clv_seconds() - began < 60;) {
+        m->asked = clv_asked_to_stop(ctx);
+    }
+    m->next = clv_context_meet(ctx, CLV_OK, NULL);
+    clv_context_ungroup(ctx, CLV_OK, NULL);
+}
+
+static void who_waits_may_be_asked(void **unused) {
+    (void)unused;
+    met found[2] = {{0}};
+    run_all(2, wait_or_look, found, sizeof *found);
+    assert_true(found[0].asked);
+    assert_int_equal(found[0].next, CLV_OK);
+    assert_int_equal(found[1].next, CLV_OK);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_are_all_of_it_once),
         cmocka_unit_test(columns_are_gathered),
         cmocka_unit_test(a_failure_is_everybodys),
         cmocka_unit_test(ranks_that_differ_are_found_out),
+        cmocka_unit_test(who_leaves_tells_the_others),
+        cmocka_unit_test(who_is_cut_off_ends_the_job),
+        cmocka_unit_test(who_is_cut_off_in_a_group_too),
         cmocka_unit_test(what_is_given_up_is_the_same),
         cmocka_unit_test(stops_are_agreed_upon),
         cmocka_unit_test(who_has_met_need_not_meet_again),
+        cmocka_unit_test(steps_that_exchange_nothing_meet_rarely),
         cmocka_unit_test(the_operator_is_the_same),
         cmocka_unit_test(methods_are_the_same),
         cmocka_unit_test(one_without_memory_ends_all),
         cmocka_unit_test(groups_find_the_same),
         cmocka_unit_test(a_group_that_fails_ends_all),
+        cmocka_unit_test(a_group_may_be_stopped),
+        cmocka_unit_test(who_waits_may_be_asked),
         cmocka_unit_test(who_comes_late_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

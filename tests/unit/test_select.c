@@ -70,14 +70,15 @@ static void check_top(const double *x, int64_t n, int64_t k) {
     }
     keys = x;
     qsort(order, (size_t)n, sizeof *order, by_value_then_index);
-    out[k] = work[n] = -77;
-    clv_top_k(x, n, k, out, work);
-    assert_int_equal(out[k], -77);
-    assert_int_equal(work[n], -77);
     qsort(order, (size_t)k, sizeof *order, by_index);
-    qsort(out, (size_t)k, sizeof *out, by_index);
-    for (int64_t i = 0; i < k; i++) {
-        assert_int_equal(out[i], order[i]);
+    for (int threads = 1; threads <= 3; threads += 2) {
+        out[k] = work[n] = -77;
+        clv_top_k(x, n, k, out, work, threads);
+        assert_int_equal(out[k], -77);
+        assert_int_equal(work[n], -77);
+        for (int64_t i = 0; i < k; i++) {
+            assert_int_equal(out[i], order[i]);
+        }
     }
     free(order);
     free(work);
@@ -122,6 +123,29 @@ static void every_rank_of_small_arrays(void **state) {
     }
 }
 
+/* Few of many, which a sample is to find: also where it sees the least or the largest values alone. */
+static void few_of_many(void **state) {
+    enum { MANY = 140003 };
+    static const int64_t few[] = {1, 7, 64, 1000, MANY / 17, MANY / 15};
+    double *x = malloc(MANY * sizeof *x);
+    (void)state;
+    clv_rng rng = clv_rng_stream(3, 0);
+    for (int shape = 0; shape <= SHAPES + 1; shape++) {
+        if (shape < SHAPES) {
+            fill(x, MANY, shape, &rng);
+        } else {
+            for (int64_t i = 0; i < MANY; i++) {
+                x[i] = (i % 64 == 0) == (shape == SHAPES) ? 1.0 : (double)(i % 64) / 64;
+            }
+            x[64] = x[65] = HUGE_VAL;
+        }
+        for (size_t f = 0; f < sizeof few / sizeof few[0]; f++) {
+            check_top(x, MANY, few[f]);
+        }
+    }
+    free(x);
+}
+
 static void infinities_have_their_place(void **state) {
     double x[] = {1, HUGE_VAL, -HUGE_VAL, 2, HUGE_VAL};
     (void)state;
@@ -135,6 +159,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(selection_equals_sorting),
         cmocka_unit_test(every_rank_of_small_arrays),
+        cmocka_unit_test(few_of_many),
         cmocka_unit_test(infinities_have_their_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

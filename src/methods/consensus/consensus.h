@@ -44,16 +44,16 @@ typedef struct clv_groups {
 } clv_groups;
 
 /* From labels (one column per input) or, with widths, from memberships side by side. To be freed also on failure. */
-clv_status clv_groups_new(clv_context *ctx, const clv_matrix *inputs, const clv_matrix *widths, clv_groups *out);
+clv_status clv_groups_new(clv_context *ctx, const clv_matrix *m, const clv_matrix *widths, clv_groups *g);
 void clv_groups_free(clv_groups *g);
-size_t clv_groups_bytes(const clv_matrix *inputs);
+size_t clv_groups_bytes(const clv_matrix *m);
 /* The label that an input gives a group, its largest membership; -1: none. */
 int32_t clv_groups_label(const clv_groups *g, int64_t input, int64_t group);
 
-/* The largest eigenvalues of the normalized co-association, `count` of them (zeros beyond its rank), and unless
- * `vectors` is NULL the eigenvectors of F'D^-1F, count x width. */
 /* Work of so many multiplications takes a moment: a start is worth it, whatever the time. */
 #define CLV_CONSENSUS_MOMENT ((int64_t)1 << 26)
+/* The largest eigenvalues of the normalized co-association, `count` of them (zeros beyond its rank), and unless
+ * `vectors` is NULL the eigenvectors of F'D^-1F, count x width. */
 clv_status clv_consensus_spectrum(const clv_groups *g, int64_t count, uint64_t seed, double *values, double *vectors);
 /* No partition into k clusters has a smaller cut. */
 double clv_consensus_bound(const double *values, int64_t k);
@@ -70,7 +70,7 @@ typedef struct clv_sums {
     double *dot;    /* k: work */
 } clv_sums;
 
-clv_status clv_sums_new(const clv_groups *g, int64_t k, clv_sums *out);
+clv_status clv_sums_new(const clv_groups *g, int64_t k, clv_sums *s);
 void clv_sums_free(clv_sums *s);
 void clv_sums_clear(clv_sums *s);
 /* So many objects of a group join a cluster (a negative number: leave it); then the squares. */

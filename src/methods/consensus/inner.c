@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { ROWS_A_LOOK = 256 };
+
 const clv_method *clv_consensus_inner(const clv_consensus_options *options) {
     bool cut = options->medoid || options->method == CLV_CONSENSUS_NCUT;
     return cut ? &clv_ncut_method : options->method == CLV_CONSENSUS_SYMNMF ? &clv_symnmf_method : &clv_dominant_method;
@@ -18,18 +20,27 @@ void clv_association_free(clv_association *a) {
     clv_data_free(a->factor);
 }
 
+/* F, a row per object. */
+static clv_status write_out(const clv_groups *g, double *rows) {
+    for (int64_t i = 0; i < g->n; i++) {
+        double *row = rows + i * g->width;
+        int64_t group = g->group[i], end = group < 0 ? 0 : g->start[group + 1];
+        memset(row, 0, (size_t)g->width * sizeof *row);
+        for (int64_t e = group < 0 ? 0 : g->start[group]; e < end; e++) {
+            row[g->index[e]] = g->value[e];
+        }
+        if (i % ROWS_A_LOOK == 0 && clv_interrupted(g->ctx)) { /* memory that is new may be slow to come */
+            return clv_stop_failure(g->ctx, "writing out the co-association");
+        }
+    }
+    return CLV_OK;
+}
+
 clv_status clv_association_new(const clv_groups *g, bool zero_diagonal, int64_t threads, clv_association *out) {
     clv_affinity_options how;
     *out = (clv_association){0};
     CLV_TRY(clv_data_new_dense(g->ctx, "co-association", g->n, g->width, CLV_F64, &out->factor));
-    double *rows = out->factor->values;
-    memset(rows, 0, (size_t)(g->n * g->width) * sizeof *rows);
-    for (int64_t i = 0; i < g->n; i++) {
-        int64_t group = g->group[i], end = group < 0 ? 0 : g->start[group + 1];
-        for (int64_t e = group < 0 ? 0 : g->start[group]; e < end; e++) {
-            rows[i * g->width + g->index[e]] = g->value[e];
-        }
-    }
+    CLV_TRY(write_out(g, out->factor->values));
     clv_affinity_defaults(&how);
     how.kind = CLV_AFFINITY_PRECOMPUTED;
     how.threads = threads;
@@ -87,6 +98,31 @@ static clv_status labels_before(const clv_groups *g, const clv_result *answer, i
     return CLV_OK;
 }
 
+/* Where time ends before the method has evaluated a start: the labels of a cut, of which nothing is claimed. There is
+ * none into more clusters than groups; symnmf then has clusters that are empty, as it may have on its own, and
+ * dominant, of which k are the most, has fewer. */
+static clv_status solve_roughly(const clv_groups *g, const clv_consensus_options *options, clv_result **out) {
+    const clv_method *method = clv_consensus_inner(options);
+    clv_consensus_options own = *options;
+    clv_result *cut = NULL;
+    own.k = options->k < g->count ? options->k : g->count;
+    clv_status status = clv_result_new(g->ctx, g->n, own.k, &cut);
+    if (status == CLV_OK) {
+        clv_session_pause(g->ctx); /* the method itself is to be resumed, not this */
+        status = clv_consensus_search(g, &own, cut);
+        clv_session_go_on(g->ctx);
+    }
+    if (status == CLV_OK) {
+        status = clv_result_new(g->ctx, g->n, method == &clv_dominant_method ? own.k : options->k, out);
+    }
+    if (status == CLV_OK) {
+        memcpy((*out)->labels, cut->labels, (size_t)g->n * sizeof *cut->labels);
+        status = clv_describe_rough(g->ctx, method, &options->control, "those of a cut of the same similarities", *out);
+    }
+    clv_result_free(cut);
+    return status;
+}
+
 clv_status clv_consensus_solve_inner(const clv_groups *g, const clv_consensus_options *options, clv_result **out) {
     const clv_method *method = clv_consensus_inner(options);
     clv_options_room own;
@@ -100,6 +136,11 @@ clv_status clv_consensus_solve_inner(const clv_groups *g, const clv_consensus_op
         leave_out(g, *out);
     }
     clv_association_free(&a);
+    if (clv_is_stop(status) && g->count > 0) {
+        clv_result_free(*out);
+        *out = NULL;
+        status = solve_roughly(g, options, out);
+    }
     return status;
 }
 

@@ -35,7 +35,8 @@ typedef struct clv_cluster {
     int64_t size;        /* members found, before any later assignment */
     double cohesiveness; /* the objective of this cluster, recomputed */
     double similarity;   /* x'Ax: the mean similarity inside, without any shift */
-    double certificate;  /* recomputed */
+    double own; /* of an evaluation: what similarities of objects to themselves, which are taken off, add to it */
+    double certificate; /* recomputed */
     int64_t iterations;
     int64_t drops, swaps; /* steps that took an object out of the support, or put another one in its place */
     int64_t prototype;    /* the heaviest object */
@@ -247,6 +248,7 @@ typedef struct clv_peeling {
     clv_dominant_set *sets;
     clv_stop stop;    /* CLV_CONVERGED unless a limit ended it */
     bool shift_found; /* it was not given */
+    bool end_unseen;  /* of given weights: whether any similar objects remain was not checked */
 } clv_peeling;
 /* All objects active, no clusters. The peeling belongs to the caller also on failure. */
 clv_status clv_peeling_new(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,

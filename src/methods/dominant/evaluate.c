@@ -66,15 +66,28 @@ static void measure(const clv_peeling *p, const double *r, clv_dominant_set *set
 /* --- rounding --- */
 
 /* What it may make of x'Ax, and be all of it: beside the similarities inside so many clusters, and beside those that
- * cancel, as a given matrix may have some down to minus the shift. */
+ * cancel: a diagonal, or what a given matrix has down to minus the shift. */
 static double rounding_of_sums(const clv_peeling *p, const clv_cluster *clusters, int64_t count) {
     clv_affinity_info info;
     clv_affinity_describe(p->affinity, &info);
     double sum = info.kind == CLV_AFFINITY_PRECOMPUTED ? p->options->shift : 0;
     for (int64_t c = 0; c < count; c++) {
-        sum += fabs(clusters[c].similarity);
+        sum += fabs(clusters[c].similarity) + clusters[c].own;
     }
     return ROUNDING * sum;
+}
+
+/* x'Dx of the diagonal D, where it is taken off; of a product of factors, at most that of the largest entry. */
+static clv_status measure_own(const clv_peeling *p, clv_dominant_set *set) {
+    clv_matrix factor;
+    bool product = clv_affinity_factor(p->affinity, &factor);
+    double least = product && isfinite(p->largest) ? p->largest : 0;
+    for (int64_t t = 0; t < set->count && (product || clv_affinity_has_diagonal(p->affinity)); t++) {
+        double own;
+        CLV_TRY(clv_affinity_entry(p->affinity, set->objects[t], set->objects[t], &own));
+        set->about.own += set->weights[t] * set->weights[t] * fmax(fabs(own), least);
+    }
+    return CLV_OK;
 }
 
 /* Of f and of the gap, where the shift is added and taken off. */
@@ -166,7 +179,11 @@ static clv_status check_end(clv_peeling *p, int64_t k) {
     const clv_dominant_options *options = p->options;
     bool more = options->k == 0 || k < options->k;
     bool plain = options->min_size <= 1 && options->min_cohesiveness <= 0 && isnan(options->cutoff);
-    if (!more || !plain || p->active_count < 2 || p->active_count > FEW_LEFT) {
+    if (!more || p->active_count < 2) {
+        return CLV_OK;
+    }
+    if (!plain || p->active_count > FEW_LEFT) {
+        p->end_unseen = true;
         return CLV_OK;
     }
     int64_t left = -1, right = -1;
@@ -175,7 +192,8 @@ static clv_status check_end(clv_peeling *p, int64_t k) {
         for (int64_t u = 0; u < t; u++) {
             bool pair;
             if (p->work[p->active[u]] < 0) {
-                return CLV_OK; /* with negative ones, similar objects may be in no set of positive x'Ax */
+                p->end_unseen = true; /* with negative ones, similar objects may be in no set of positive x'Ax */
+                return CLV_OK;
             }
             CLV_TRY(is_pair(p, p->active[t], p->active[u], p->work[p->active[u]], &pair));
             left = pair ? p->active[u] : left;
@@ -201,6 +219,7 @@ static clv_status replay(clv_peeling *p, const clv_matrix *membership, const int
         CLV_TRY(take_set(p, membership, c, set));
         CLV_TRY(clv_peel_product(p, set));
         measure(p, p->work, set);
+        CLV_TRY(measure_own(p, set));
         clusters[c] = set->about;
         clusters[c].pass = pass ? pass[c] : c;
         CLV_TRY(check_size(p, set, clusters, c));
@@ -232,6 +251,7 @@ static clv_status compare_labels(const clv_peeling *p, const int32_t *labels) {
 static clv_status check_passes(clv_context *ctx, const clv_dominant_options *options, const clv_result *answer,
                                const int64_t *pass) {
     int64_t passes = clv_result_integer(answer, "passes", 0), last = pass[answer->k - 1];
+    bool said = clv_result_field(answer, "passes") != NULL;
     for (int64_t c = 0; c < answer->k; c++) {
         int64_t least = c > 0 ? pass[c - 1] : 0;
         if (pass[c] < least || (options->multistart == 0 && pass[c] != c)) {
@@ -239,7 +259,7 @@ static clv_status check_passes(clv_context *ctx, const clv_dominant_options *opt
                             options->multistart == 0 ? "they were peeled one by one" : "passes ascend");
         }
     }
-    if (passes > 0 && (options->multistart == 0 || passes < last + 1 || passes > last + 2)) {
+    if (said && (options->multistart == 0 || passes < last + 1 || passes > last + 2)) {
         return clv_fail(ctx, CLV_EDATA, "there were %lld passes, but the last cluster is of pass %lld",
                         (long long)passes, (long long)last);
     }
@@ -364,6 +384,8 @@ static clv_status judge(const clv_peeling *p, const clv_result *answer, const cl
                      worst.tolerance);
     CLV_TRY(clv_result_put_integer(found, "certified", 1));
     CLV_TRY(clv_result_put_real(found, "tolerance_rounding", tol * sums));
+    CLV_TRY(clv_result_put_real(found, "rounding", sums));
+    CLV_TRY(p->end_unseen ? clv_result_put_text(found, "unseen", "whether any similar objects remain") : CLV_OK);
     CLV_TRY(put_roundings(p, clusters, answer->k, found));
     return clv_dominant_table(found, clusters, answer->k, false);
 }

@@ -23,7 +23,6 @@
 #include "base/ranks.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The arena has at least so many objects, and at least this part of all; a ball begins with fewer, as its loads are
@@ -116,21 +115,15 @@ static void nearby_destroy(clv_arena *arena) {
 static void gather_ranks(clv_arena *arena, const int64_t *objects, int64_t count, double *out) {
     const clv_dominant_problem *p = arena->problem;
     nearby *own = arena->own;
-    for (int64_t i = 0; i < p->n; i++) {
-        arena->slot_of[i] = 0;
-    }
+    memset(arena->slot_of, 0, (size_t)p->n * sizeof *arena->slot_of);
     for (int64_t t = 0; t < count; t++) {
         arena->slot_of[objects[t]] = -1;
     }
+#pragma omp parallel for num_threads(clv_team(arena->threads)) schedule(static)
     for (int64_t t = 0; t < p->active_count; t++) {
         int64_t i = p->active[t];
         out[t] = arena->slot_of[i] < 0 ? HUGE_VAL : own->rank[i];
     }
-}
-
-static int ascending(const void *left, const void *right) {
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
 }
 
 /* The slots, in ascending order of objects. `values` is work of active_count. */
@@ -143,13 +136,9 @@ static void choose_slots(clv_arena *arena, const int64_t *objects, int64_t count
         memcpy(arena->object, p->active, (size_t)arena->slots * sizeof *arena->object);
     } else {
         gather_ranks(arena, objects, count, values);
-        clv_top_k(values, p->active_count, arena->slots, own->work, own->work + p->n);
-        qsort(own->work, (size_t)arena->slots, sizeof *own->work, ascending);
-        int64_t chosen = 0;
-        for (int64_t t = 0; t < p->active_count; t++) {
-            if (chosen < arena->slots && own->work[chosen] == t) {
-                arena->object[chosen++] = p->active[t];
-            }
+        clv_top_k(values, p->active_count, arena->slots, own->work, own->work + p->n, arena->threads);
+        for (int64_t slot = 0; slot < arena->slots; slot++) {
+            arena->object[slot] = p->active[own->work[slot]];
         }
     }
     for (int64_t slot = 0; slot < arena->slots; slot++) {
@@ -171,13 +160,11 @@ static double largest_outside(const clv_arena *arena) {
     const clv_dominant_problem *p = arena->problem;
     const nearby *own = arena->own;
     double most = -HUGE_VAL;
-    for (int64_t t = 0, slot = 0; t < p->active_count; t++) {
-        int64_t i = p->active[t];
-        if (slot < arena->slots && arena->object[slot] == i) {
-            slot++;
-        } else {
-            most = own->rank[i] > most ? own->rank[i] : most;
-        }
+#pragma omp parallel for num_threads(clv_team(arena->threads)) schedule(static) reduction(max : most)
+    for (int64_t t = 0; t < p->active_count; t++) {
+        int64_t i = p->active[t], slot = arena->slot_of[i];
+        bool inside = slot < arena->slots && arena->object[slot] == i;
+        most = !inside && own->rank[i] > most ? own->rank[i] : most;
     }
     return most;
 }
@@ -292,6 +279,7 @@ static clv_status load_ball(clv_arena *arena, const int64_t *objects, const doub
     }
     while (!*proved && !own->sharp) {
         CLV_TRY(clv_reach_center(&own->reach, objects, weights, count, own->rank, arena->threads));
+#pragma omp parallel for num_threads(clv_team(arena->threads)) schedule(static)
         for (int64_t i = 0; i < arena->problem->n; i++) {
             own->rank[i] = -own->rank[i];
         }

@@ -30,7 +30,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { POOL = 1024 };
+enum { POOL = 1024, LOG_WORK = 32 }; /* a sum of logarithms, in operations */
 
 /* Shares of a projection below this are rounding. */
 static const double NO_SHARE = 1e-13;
@@ -81,6 +81,10 @@ static double self_similarity(const clv_affinity *a) {
     return isfinite(largest) ? largest : 0;
 }
 
+static clv_status go_on(const dpp *d, int64_t work) {
+    return clv_worked(d->ctx, work) ? clv_stop_failure(d->ctx, "sampling starts") : CLV_OK;
+}
+
 static clv_status fill_kernel(dpp *d) {
     double *column = NULL;
     if (by_columns(d->affinity)) {
@@ -91,7 +95,8 @@ static clv_status fill_kernel(dpp *d) {
     }
     clv_status status = CLV_OK;
     for (int64_t i = 0; i < d->m && status == CLV_OK; i++) {
-        status = clv_worked(d->ctx, d->m) ? clv_stop_failure(d->ctx, "sampling starts") : fill_row(d, i, column);
+        status = go_on(d, d->m);
+        status = status == CLV_OK ? fill_row(d, i, column) : status;
     }
     clv_free(d->ctx, column);
     CLV_TRY(status);
@@ -133,7 +138,7 @@ static double log_eigenvalue(const dpp *d, int64_t i) {
     return log(d->values[d->m - d->rank + i]);
 }
 
-static void fill_logs(dpp *d) {
+static clv_status fill_logs(dpp *d) {
     int64_t width = d->count + 1;
     for (int64_t l = 0; l < width; l++) {
         d->logs[l] = l == 0 ? 0 : -HUGE_VAL;
@@ -145,12 +150,14 @@ static void fill_logs(dpp *d) {
         for (int64_t l = 1; l < width; l++) {
             now[l] = log_of_sum(before[l], value + before[l - 1]);
         }
+        CLV_TRY(go_on(d, width * LOG_WORK));
     }
+    return CLV_OK;
 }
 
-static void choose_vectors(dpp *d, clv_rng *rng) {
+static clv_status choose_vectors(dpp *d, clv_rng *rng) {
     int64_t width = d->count + 1, left = d->count;
-    fill_logs(d);
+    CLV_TRY(fill_logs(d));
     for (int64_t i = d->rank - 1; i >= 0 && left > 0; i--) {
         double chance = log_eigenvalue(d, i) + d->logs[i * width + left - 1] - d->logs[(i + 1) * width + left];
         /* When all that are left are needed, the chance is 1 whatever the logarithms' last digits are. */
@@ -158,6 +165,7 @@ static void choose_vectors(dpp *d, clv_rng *rng) {
             d->vectors[--left] = d->m - d->rank + i;
         }
     }
+    return CLV_OK;
 }
 
 /* --- which objects --- */
@@ -199,7 +207,7 @@ static void take_out(dpp *d, int64_t t) {
     }
 }
 
-static void choose_positions(dpp *d, clv_rng *rng) {
+static clv_status choose_positions(dpp *d, clv_rng *rng) {
     memset(d->share, 0, (size_t)d->m * sizeof *d->share);
     for (int64_t e = 0; e < d->count; e++) {
         const double *vector = d->kernel + d->vectors[e] * d->m;
@@ -213,7 +221,9 @@ static void choose_positions(dpp *d, clv_rng *rng) {
         add_to_basis(d, t, place);
         take_out(d, t);
         d->share[place] = 0; /* and not only to rounding: nobody comes twice */
+        CLV_TRY(go_on(d, d->count * d->m));
     }
+    return CLV_OK;
 }
 
 static clv_status run_dpp(dpp *d, clv_rng *rng) {
@@ -227,9 +237,8 @@ static clv_status run_dpp(dpp *d, clv_rng *rng) {
     if (!d->logs || !d->basis || !d->share || !d->along || !d->vectors || !d->chosen) {
         return CLV_ENOMEM;
     }
-    choose_vectors(d, rng);
-    choose_positions(d, rng);
-    return CLV_OK;
+    CLV_TRY(choose_vectors(d, rng));
+    return choose_positions(d, rng);
 }
 
 /* --- samples --- */

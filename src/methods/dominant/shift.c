@@ -24,8 +24,7 @@ static clv_status solve_loosely(const clv_peeling *p, const clv_seed *seed, doub
     options.solver = CLV_DOMINANT_PFW;
     options.cutoff = NAN;
     clv_control control = clv_control_for(&options.control, true);
-    int64_t steps = (int64_t)(STEPS_A_MEMBER * wanted) + STEPS;
-    control.max_iter = steps < control.max_iter ? steps : control.max_iter;
+    control.max_iter = (int64_t)(STEPS_A_MEMBER * wanted) + STEPS; /* whatever the run's, which may grow on a resume */
     control.keep_trace = 0;
     problem.options = &options;
     problem.tol = LOOSE;

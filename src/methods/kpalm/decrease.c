@@ -73,24 +73,28 @@ double clv_promised_decrease(const clv_kpalm_state *s, const clv_tally *tally) {
  * ties.
  *
  * Objects that are each in one cluster may come and go for ever between centers that only rounding tells apart, the
- * means of copies of one point. Sigma, which was `before`, does not fall by that. */
+ * means of copies of one point; those in several may be handed to and fro by the rounding of such centers, and these
+ * then are ties too. Sigma, which was `before`, does not fall by that. Weighted means that take turns within their
+ * rounding come no nearer to a critical point. */
 void clv_note_progress(clv_kpalm_state *s, const clv_tally *tally, double before, clv_iterate *out) {
     const clv_kpalm_problem *p = s->problem;
-    double gradient = 0, way = 0;
+    double gradient = 0, way = 0, rounding = 8 * DBL_EPSILON * p->frame.reach; /* of means, in units */
     for (int64_t l = 0; l < p->k; l++) {
         double mass = clv_mass_in(p, s->total, l) * p->damping * (p->euclidean ? 1 : 2);
         gradient += mass * mass * clv_center_way2(s, l);
         way = fmax(way, clv_center_way2(s, l));
     }
-    bool still = tally->changed == 0 && s->t > 0;
-    bool flat = !p->euclidean && tally->soft == 0 && !(before - s->value > clv_sigma_rounding(p));
+    way = sqrt(way) / p->frame.unit;
+    bool still = tally->changed == 0 && s->t > 0, apart = tally->soft == 0;
+    bool level = !p->euclidean && !(before - s->value > clv_sigma_rounding(p)), flat = level && apart;
+    bool turning = p->euclidean && s->t > 0 && apart && way <= rounding;
     bool means = !p->euclidean && p->damping == 1; /* centers are where they belong */
     bool small = means || p->length * sqrt(gradient) <= p->tolerance / 2;
-    out->converged = (still || (flat && s->idle >= PATIENCE)) && tally->soft == 0 && small;
-    double hardly =
-        fmax(1e-7, 8 * DBL_EPSILON * p->frame.reach) * p->frame.unit; /* the latter is the rounding of means */
-    bool tied = still && tally->soft > 0 && tally->largest <= 1e-12 && sqrt(way) <= hardly;
-    s->idle = tied || flat ? s->idle + 1 : 0;
-    bool waited = p->options.schedule == CLV_KPALM_CONSTANT || clv_kpalm_alpha_at_floor(p, s->t) || s->idle >= PATIENCE;
-    s->hardened = s->hardened || (tied && waited);
+    out->converged = (still || (flat && s->idle >= PATIENCE)) && apart && small;
+    out->stalled = turning && s->idle >= PATIENCE && !out->converged;
+    bool shared = still && !apart && way <= fmax(1e-7, rounding), tied = shared && tally->largest <= 1e-12;
+    s->idle = tied || (shared && level) || flat || turning ? s->idle + 1 : 0;
+    bool patient = s->idle >= PATIENCE;
+    bool waited = p->options.schedule == CLV_KPALM_CONSTANT || clv_kpalm_alpha_at_floor(p, s->t) || patient;
+    s->hardened = s->hardened || (tied && waited) || (shared && patient);
 }

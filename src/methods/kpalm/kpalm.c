@@ -75,7 +75,8 @@ static clv_status kpalm_save(void *state, void *snap) {
     snapshot *to = snap;
     /* Weights of a start say nothing yet, and matter only where it is all that is asked for; of an iteration that was
      * not finished all labels stand, but no weights. */
-    bool bare = s->t == 0 && p->options.control.max_iter > 0;
+    bool nearest = p->options.initial_membership == CLV_KPALM_NEAREST;
+    bool bare = s->t == 0 && (p->options.control.max_iter > 0 || nearest);
     bool lost = bare || (s->torn && !(p->hard && s->t > 0));
     bool whole = clv_kpalm_is_whole(s);
     to->t = s->t;
@@ -385,22 +386,27 @@ static double value_of(const clv_kpalm_problem *p, const snapshot *from, const i
     return sum;
 }
 
+/* The parts of the objective that chunks of objects have, of the chunks of this rank. */
+static void find_parts(const clv_kpalm_problem *p, const snapshot *from, const int32_t *labels, double *parts,
+                       int threads) {
+    int64_t first, last;
+    clv_kpalm_own_chunks(p, &first, &last);
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic, 1)
+    for (int64_t c = first; c < last; c++) {
+        parts[c] = value_of(p, from, labels, c);
+    }
+}
+
 /* A run that was interrupted in its last computation has the value that was carried along, of an iterate that may have
  * been rounded since. */
 static clv_status correct_value(const clv_kpalm_problem *p, const snapshot *from, clv_result *result) {
     double carried = result->objective.value;
-    int64_t first, last;
     if (!isnan(result->certificate.value)) {
         return CLV_OK;
     }
     double *parts = CLV_NEW(p->ctx, double, p->chunks);
     CLV_TRY(parts ? CLV_OK : clv_kpalm_meet(p, CLV_ENOMEM));
-    clv_kpalm_own_chunks(p, &first, &last);
-    int threads = clv_kpalm_threads(p, clv_threads(p->options.control.threads));
-#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic, 1)
-    for (int64_t c = first; c < last; c++) {
-        parts[c] = value_of(p, from, result->labels, c);
-    }
+    find_parts(p, from, result->labels, parts, clv_kpalm_threads(p, clv_threads(p->options.control.threads)));
     clv_status status = clv_kpalm_gather_chunks(p, CLV_OK, parts, sizeof *parts);
     result->objective.value = 0;
     for (int64_t c = 0; c < p->chunks; c++) {

@@ -271,7 +271,8 @@ static clv_status find_frame(clv_kpalm_problem *p) {
     }
     p->frame =
         (clv_frame){p->points, p->mean, unit, sqrt(origin.most) / unit, radius / unit, sqrt(square) / unit, p->norms};
-    return check_range(p, fmax(radius, far));
+    double reach = fmax(radius, far);
+    return check_range(p, reach > 1e-12 * sqrt(origin.most) ? reach : 0);
 }
 
 /* --- pairs of objects --- */

@@ -29,7 +29,8 @@ static double entry(const layout *l, int64_t feature, int64_t sample) {
 /* Means and standard deviations of `count` features from `first` on, over every `step`-th sample. Differences from
  * sample 0 are added up, which a mean far away does not harm. */
 static void look_at(const layout *l, int64_t first, int64_t count, int64_t step, double *means, double *spreads) {
-    double looks = (double)((l->samples + step - 1) / step);
+    int64_t looked = (l->samples + step - 1) / step;
+    double looks = (double)looked;
     for (int64_t j = 0; j < count; j++) {
         means[j] = spreads[j] = 0;
     }

@@ -93,16 +93,17 @@ static void features_gradient(const clv_design *x, const double *r, const int64_
 }
 
 /* Rows i..i + 3 of m, or of a list of its rows, on n columns from `first` on: acc += weight x and, unless NULL, squares
- * += x^2. Rows past the last of `count` weigh nothing. */
+ * += x^2. Rows past the last of `count` weigh nothing. The rows that come next are asked for. */
 static void add_four(const clv_matrix *m, const int64_t *list, const double *weight, int64_t count, int64_t i,
                      int64_t first, int64_t n, double *acc, double *squares) {
     double r[4], once[4];
-    int64_t offset[4];
+    int64_t offset[4], size = (int64_t)clv_scalar_bytes(m->scalar);
     for (int64_t j = 0; j < 4; j++) {
-        int64_t at = least(i + j, count - 1);
+        int64_t at = least(i + j, count - 1), next = least(at + 4, count - 1);
         once[j] = i + j < count;
         r[j] = i + j < count ? weight[at] : 0;
         offset[j] = (list ? list[at] : at) * m->cols + first;
+        clv_ask_for((const char *)m->values + size * ((list ? list[next] : next) * m->cols + first), n * size);
     }
     if (m->scalar == CLV_F32) {
         const float *base = m->values;
@@ -190,10 +191,15 @@ static void add_listed(const clv_matrix *m, const int64_t *list, int64_t n, cons
     }
 }
 
-/* X'r where all features are one strip: samples in a fixed number of groups instead. */
+/* X'r where all features are one strip: samples in a fixed number of groups instead, each with `wide` numbers for its
+ * sums, of whole lines. */
 static void samples_few(const clv_design *x, const double *r, double *g, double *squares) {
+    enum { IN_LINE = CLV_LINE / sizeof(double) };
     const clv_matrix *m = &x->matrix;
-    double part_sum[GROUPS][STRIP], square[GROUPS][STRIP];
+    _Alignas(CLV_LINE) double sums[GROUPS * STRIP];
+    _Alignas(CLV_LINE) double square[GROUPS * STRIP];
+    int64_t wide = (m->cols + IN_LINE - 1) / IN_LINE * IN_LINE;
+    size_t bytes = (size_t)wide * sizeof *sums;
     part mine = part_of(x, m->cols * m->rows, GROUPS);
 #pragma omp parallel for num_threads(clv_team(threads_for(x, m->cols * m->rows))) schedule(static)
     for (int64_t b = mine.first; b < mine.last; b++) {
@@ -201,18 +207,18 @@ static void samples_few(const clv_design *x, const double *r, double *g, double 
         clv_matrix rows = *m;
         rows.rows = count;
         rows.values = (const char *)m->values + (size_t)(begin * m->cols) * clv_scalar_bytes(m->scalar);
-        memset(part_sum[b], 0, sizeof part_sum[b]);
-        memset(square[b], 0, sizeof square[b]);
+        memset(sums + b * wide, 0, bytes);
+        memset(square + b * wide, 0, bytes);
         for (int64_t i = 0; i < count; i += 4) {
-            add_four(&rows, NULL, r + begin, count, i, 0, m->cols, part_sum[b], squares ? square[b] : NULL);
+            add_four(&rows, NULL, r + begin, count, i, 0, m->cols, sums + b * wide, squares ? square + b * wide : NULL);
         }
     }
-    gather_parts(x, &mine, GROUPS * STRIP, STRIP, part_sum[0], squares ? square[0] : NULL);
+    gather_parts(x, &mine, GROUPS * wide, wide, sums, squares ? square : NULL);
     for (int64_t j = 0; j < m->cols; j++) {
         double sum = 0, whole = 0;
         for (int64_t b = 0; b < GROUPS; b++) {
-            sum += part_sum[b][j];
-            whole += square[b][j];
+            sum += sums[b * wide + j];
+            whole += square[b * wide + j];
         }
         g[j] = sum;
         if (squares) {

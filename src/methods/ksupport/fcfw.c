@@ -4,7 +4,7 @@
  * ball of a radius: of that length), and minimizes over the hull of all atoms (master.c).
  *
  * What goes beyond the paper:
- *   - Iterations run on a working set: the 2 k features of steepest gradient, and the support.
+ *   - Iterations run on a working set: the 3/2 k features of steepest gradient, and the support.
  *     Only when the gap there is small does a pass over all of X say how far the whole problem is
  *     from solved. --no-working-set: every iteration passes.
  *   - The hull bounds F from above, so that a correction can raise F itself; then the iterate
@@ -20,8 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A working set has this many features for each that the norm asks for. */
-enum { FEATURES_A_K = 2, LEAST_FEATURES = 512, MOST_INNER = 60, PATIENCE = 8 };
+enum { LEAST_FEATURES = 512, MOST_INNER = 60, PATIENCE = 8 };
 
 typedef struct fcfw {
     const clv_ks_problem *problem;
@@ -176,7 +175,8 @@ static clv_status working_steps(fcfw *run, clv_point *point, clv_working *on) {
 static clv_status fcfw_step(void *state, clv_point *point, clv_iterate *out) {
     fcfw *run = state;
     const clv_ks_problem *p = run->problem;
-    int64_t wanted = FEATURES_A_K * p->k + point->w.count;
+    clv_point_screen(point);
+    int64_t wanted = 3 * p->k / 2 + point->w.count;
     wanted = wanted > LEAST_FEATURES ? wanted : LEAST_FEATURES;
     double before = point->value;
     if (p->options.working_set && p->x->does->gather && wanted < point->kept / 2) {
@@ -185,8 +185,7 @@ static clv_status fcfw_step(void *state, clv_point *point, clv_iterate *out) {
     } else {
         CLV_TRY(plain_step(run, point));
     }
-    CLV_TRY(clv_point_evaluate(point));
-    clv_point_screen(point);
+    CLV_TRY(clv_point_evaluate(point)); /* from the data: margins by atoms can be off by more than rounding */
     run->idle = point->value < before ? 0 : run->idle + 1;
     out->stalled = run->idle >= PATIENCE;
     return CLV_OK;

@@ -26,6 +26,10 @@ enum { MOST_CLASSES = 1000 };
 #define MOST_ROUNDING 1e-3
 /* Entries of X that are passed over before another thread is awake. */
 enum { SHORT_PASS = 1 << 17 };
+/* Entries of X, over all classes, that are looked at after a stop. */
+#define A_MOMENT 1e8
+/* Of these, as many as take the time of the loss of a sample, for which its best intercept is looked for. */
+enum { LOSS_COST = 512 };
 
 /* --- checks --- */
 
@@ -123,6 +127,7 @@ typedef struct job {
     double *signs;      /* samples: y of a model */
     double passes;      /* over X, by all models */
     clv_matrix start;   /* weights to start from; no rows: none */
+    int64_t unstarted;  /* models that there was no time to evaluate these of */
     clv_data *weights;  /* found: models x features */
     double *intercepts; /* models */
     clv_ks_problem problem;
@@ -271,16 +276,23 @@ static clv_status keep_model(job *j, int64_t c, clv_result *all, clv_result *one
     return append_row(j->weights, c, &model->w);
 }
 
+/* The weights that model c starts from, if there are any, in memory that the caller frees, also on failure. */
+static clv_status begin_model(job *j, int64_t c, clv_list *start) {
+    set_signs(j, c);
+    j->problem.start = j->start.rows > 0 ? start : NULL;
+    return j->start.rows > 0 ? row_of(j->ctx, &j->start, c, start) : CLV_OK;
+}
+
+static void end_model(job *j, clv_list *start) {
+    clv_list_free(j->ctx, start);
+    j->problem.start = NULL;
+}
+
 static clv_status solve_model(job *j, int64_t c, clv_result *all) {
     clv_list start = {0};
     clv_result *one = NULL;
     clv_ks_model *model = NULL;
-    clv_status status = CLV_OK;
-    set_signs(j, c);
-    if (j->start.rows > 0) {
-        status = row_of(j->ctx, &j->start, c, &start);
-        j->problem.start = &start;
-    }
+    clv_status status = begin_model(j, c, &start);
     if (status == CLV_OK) {
         status = clv_result_new(j->ctx, 0, 0, &one);
     }
@@ -292,25 +304,64 @@ static clv_status solve_model(job *j, int64_t c, clv_result *all) {
     }
     clv_ks_model_free(j->ctx, model);
     clv_result_free(one);
-    clv_list_free(j->ctx, &start);
-    j->problem.start = NULL;
+    end_model(j, &start);
     return status;
 }
 
-/* A model that was given up without a start: its weights are 0, its intercept is the best for these. */
-static clv_status leave_model(job *j, int64_t c, clv_stop stop, clv_result *all) {
+/* Weights of 0, with the intercept that is the best for these. What that is worth is known; its gap takes a look at
+ * X. */
+static clv_status take_nothing(job *j, bool with_gap, double *value, double *gap, clv_ks_model *out) {
+    double n = (double)j->x.samples, positive = (n + clv_sum(j->signs, j->x.samples, 1)) / 2, negative = n - positive;
+    *value = j->problem.unit * n * log(2);
+    *gap = NAN;
+    if (j->problem.loss.intercept) {
+        out->intercept = log(positive / negative);
+        *value = j->problem.unit * (positive * log(n / positive) + negative * log(n / negative));
+    }
+    if (with_gap) {
+        double found;
+        clv_status status = clv_ks_evaluate(&j->problem, &out->w, &out->intercept, j->x.threads, &found, gap, NULL);
+        *value = clv_is_stop(status) ? *value : found;
+        CLV_TRY(clv_is_stop(status) ? CLV_OK : status);
+    }
+    return CLV_OK;
+}
+
+/* A model that was given up before it was begun: the weights that it would have started from where there is time to
+ * evaluate them, or else 0. */
+static clv_status leave_model(job *j, int64_t c, clv_stop stop, bool *with_gap, clv_result *all) {
     clv_restart none = {.stop = stop};
     clv_result one = {.stop = stop, .restarts = &none, .restarts_count = 1};
-    clv_ks_model nothing = {0};
-    double value, gap;
-    set_signs(j, c);
-    if (j->problem.loss.intercept) {
-        double sum = clv_sum(j->signs, j->x.samples, 1), n = (double)j->x.samples;
-        nothing.intercept = j->classes_count == 0 ? sum / n : log((n + sum) / (n - sum));
+    clv_list start = {0};
+    clv_ks_model model = {0};
+    double value = NAN, gap = NAN;
+    clv_status status = begin_model(j, c, &start);
+    bool starts = j->problem.start && !clv_worked(j->ctx, j->x.samples * (start.count + LOSS_COST));
+    j->unstarted += j->problem.start && !starts;
+    if (status == CLV_OK) {
+        status = (starts ? clv_ks_evaluate_start(&j->problem, *with_gap, &value, &gap, &model)
+                         : take_nothing(j, *with_gap, &value, &gap, &model));
     }
-    CLV_TRY(clv_ks_evaluate(&j->problem, &nothing.w, &nothing.intercept, j->x.threads, &value, &gap, NULL));
-    clv_result_claim(&one, &clv_ksupport_method, value, gap, j->problem.tol);
-    return keep_model(j, c, all, &one, &nothing);
+    *with_gap = *with_gap && !isnan(gap); /* the sum of all is not known then */
+    if (status == CLV_OK) {
+        clv_result_claim(&one, &clv_ksupport_method, value, gap, j->problem.tol);
+        status = keep_model(j, c, all, &one, &model);
+    }
+    clv_list_free(j->ctx, &model.w);
+    end_model(j, &start);
+    return status;
+}
+
+/* The classes from c on: with their gaps where X is looked at in a moment for all of them. */
+static clv_status leave_models(job *j, int64_t c, clv_stop stop, clv_result *all) {
+    clv_status status = CLV_OK;
+    bool with_gap = (double)(j->models - c) * (double)j->x.samples * (double)j->x.features <= A_MOMENT;
+    clv_overtime_begin(j->ctx);
+    for (; c < j->models && status == CLV_OK; c++) {
+        status = leave_model(j, c, stop, &with_gap, all);
+    }
+    clv_overtime_end(j->ctx);
+    return status;
 }
 
 /* A result with room for all models. */
@@ -340,16 +391,28 @@ static clv_status add_fields(job *j, clv_result *all) {
     return clv_result_put_integer(all, "data_passes", (int64_t)(j->passes + 0.5));
 }
 
+static clv_status warn_of_unstarted(const job *j, clv_result *all) {
+    return j->unstarted > 0 ? clv_result_warn(all,
+                                              "the weights to start from of %lld of the %lld models are lost: the run "
+                                              "ended before they could be evaluated, and the result has 0 for them",
+                                              (long long)j->unstarted, (long long)j->models)
+                            : CLV_OK;
+}
+
 /* Interrupted, or out of time, the models made so far stay. */
 static clv_status solve_all(job *j, clv_result **out) {
     CLV_TRY(new_result(j, out));
     for (int64_t c = 0; c < j->models; c++) {
         clv_status status = solve_model(j, c, *out);
-        if (clv_is_stop(status) && c > 0) {
-            status = leave_model(j, c, clv_stop_of(status), *out);
+        bool given_up = clv_is_stop(status) && c > 0;
+        CLV_TRY(given_up ? CLV_OK : status);
+        clv_stop why = given_up ? clv_stop_of(status) : (*out)->stop;
+        if (given_up || why == CLV_TIME_LIMIT || why == CLV_CANCELLED) {
+            CLV_TRY(leave_models(j, c + !given_up, why, *out));
+            break;
         }
-        CLV_TRY(status);
     }
+    CLV_TRY(warn_of_unstarted(j, *out));
     return add_fields(j, *out);
 }
 

@@ -167,6 +167,7 @@ typedef struct clv_point {
     double *norm;           /* of all columns, near the solution; NULL without a gradient */
     double *least;          /* work of the same size; NULL without screening */
     bool has_norms;
+    double longest;             /* of the norms; 0 until they are known */
     double last_gap;            /* of the last evaluation */
     clv_ksupport_set set;       /* for gradients */
     double loss, ridge, square; /* sum of losses, ||w||^2, (||w||_k^sp)^2 */
@@ -354,6 +355,9 @@ clv_status clv_ks_warn_of_crawling(clv_result *result);
  * claims it; `rounding`, unless NULL: how far it may be off. */
 clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, const double *intercept, int threads,
                            double *value, double *gap, double *rounding);
+/* The weights that a run would start from, with the best intercept, and what they are worth; the gap is NaN where it is
+ * not wanted, or takes more time than there is. The weights are freed by the caller, also on failure. */
+clv_status clv_ks_evaluate_start(const clv_ks_problem *p, bool with_gap, double *value, double *gap, clv_ks_model *out);
 double clv_ks_tolerance(const clv_ksupport_options *options);
 /* The solver that CLV_KSUPPORT_AUTO stands for, or the one that was asked for. */
 int clv_ks_choose(const clv_ksupport_options *options, int64_t samples, int64_t features);

@@ -36,13 +36,20 @@ static void evaluate(const clv_loss *loss, double *terms, const double *z, doubl
     }
 }
 
-/* For squares the mean of y - z; a second step takes back what the first one lost to rounding. */
-static double mean_intercept(const clv_loss *loss, double *terms, const double *z, double b, double *r) {
+/* For squares the mean of y - z; a second step takes back what the first one lost to rounding. It begins at 0: beside
+ * the intercept of an iterate far away, z and y would be lost. */
+static double mean_intercept(const clv_loss *loss, double *terms, const double *z, double *r) {
+    double b = 0;
     for (int pass = 0; pass < 2; pass++) {
         evaluate(loss, terms, z, b, r, NULL);
         b -= clv_sum(r, loss->samples, loss->threads) / (double)loss->samples;
     }
     return b;
+}
+
+double clv_loss_with(const clv_loss *loss, double *terms, const double *z, double b, double *r) {
+    evaluate(loss, terms, z, b, r, NULL);
+    return clv_sum(terms, loss->samples, loss->threads);
 }
 
 /* Where the best intercept is, whatever the sizes of the margins. The derivative by b is the sum of sigma(z_m + b) less
@@ -60,15 +67,23 @@ static void find_bracket(const clv_loss *loss, double *work, const double *z, do
     *high = fmin(*high, clv_nth_smallest(work, loss->samples, positive) + beyond);
 }
 
+/* Of two neighbors among the numbers that there are, between which the best intercept lies, the better one: far from
+ * the origin the next number may be worth a million times as much. */
+static double better_of(const clv_loss *loss, double *terms, const double *z, double low, double high, double *r) {
+    double below = clv_loss_with(loss, terms, z, low, r), above = clv_loss_with(loss, terms, z, high, r);
+    return below <= above ? low : high;
+}
+
 /* Newton on the convex function of b, as long as no step is longer than half the one before. Far from the margins,
  * where the loss is all but straight, steps are too long or lost beside b: then the best b is bracketed, and bisection
- * takes over. It ends where the derivative is what rounding makes of it: that of z + b changes a share that is nearly 0
- * or 1 by next to nothing. */
+ * takes over. It ends where the derivative is what rounding makes of it, as that of z + b changes a share that is
+ * nearly 0 or 1 by next to nothing, or where nothing lies between the ends of the bracket. */
 static double best_intercept(const clv_loss *loss, double *terms, const double *z, double start, double *r) {
     double low = -INFINITY, high = INFINITY, b = start, last = 2;
     for (int pass = 0; pass < MOST_NEWTON; pass++) {
         evaluate(loss, terms, z, b, r, NULL);
-        double slope = clv_sum(r, loss->samples, loss->threads), curvature = 0, rounding = 0;
+        double value = clv_sum(terms, loss->samples, loss->threads), slope = clv_sum(r, loss->samples, loss->threads);
+        double curvature = 0, rounding = 0;
         for (int64_t m = 0; m < loss->samples; m++) {
             double share = fabs(r[m]), change = share * (1 - share);
             curvature += change;
@@ -86,23 +101,20 @@ static double best_intercept(const clv_loss *loss, double *terms, const double *
             }
             next = 0.5 * (low + high);
         }
-        if (!isfinite(next) || fabs(next - b) <= 1e-15 * fabs(b)) {
+        double step = fabs(next - b);
+        bool is_small = step <= 1e-15 * fabs(b) && fabs(slope) * step <= 1e-15 * value;
+        if (!isfinite(next) || step == 0 || is_small) {
             break;
         }
-        last = fabs(next - b);
+        last = step;
         b = next;
     }
-    return b;
-}
-
-double clv_loss_with(const clv_loss *loss, double *terms, const double *z, double b, double *r) {
-    evaluate(loss, terms, z, b, r, NULL);
-    return clv_sum(terms, loss->samples, loss->threads);
+    return isfinite(low) && nextafter(low, high) == high ? better_of(loss, terms, z, low, high, r) : b;
 }
 
 double clv_loss_at(const clv_loss *loss, double *terms, const double *z, double *b, double *r, double *h) {
     bool squares = loss->kind == CLV_KSUPPORT_SQUARES;
-    *b = !loss->intercept ? 0 : squares ? mean_intercept(loss, terms, z, *b, r) : best_intercept(loss, terms, z, *b, r);
+    *b = !loss->intercept ? 0 : squares ? mean_intercept(loss, terms, z, r) : best_intercept(loss, terms, z, *b, r);
     evaluate(loss, terms, z, *b, r, h);
     return clv_sum(terms, loss->samples, loss->threads);
 }

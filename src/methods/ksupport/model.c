@@ -3,7 +3,8 @@
  *
  * Solvers may rise on the way; what is shown and saved is the best of their iterates. Objective and gap of an evaluated
  * point come from its weights and the data alone; so when the driver asks to have the saved iterate recomputed and the
- * point is that very iterate, evaluated on all features, there is nothing left to compute. */
+ * point is that very iterate, evaluated on all features, there is nothing left to compute, unless the data
+ * leave the gap so few digits that the way to the iterate shows in it. */
 #include "methods/ksupport/ksupport.h"
 
 #include "base/options.h"
@@ -12,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+/* What rounding may make of a gap, as a share of the objective, that `verify` would not overlook. */
+#define DELICATE 1e-10
 /* The share of a radius by which rounding may take weights out of its ball. */
 #define OUTSIDE 1e-9
 
@@ -65,20 +68,12 @@ static double relative(double gap, double value) {
     return gap > 0 ? fmin(gap / fabs(value), 1) : gap;
 }
 
-static double longest_column(const clv_point *point) {
-    double longest = 0;
-    for (int64_t j = 0; point->has_norms && j < point->problem->x->features; j++) {
-        longest = fmax(longest, point->norm[j]);
-    }
-    return longest;
-}
-
 /* What the last digits of X w, the intercept and the derivatives r of the loss make of the gap at most: it has the k
  * largest of X'r, where long columns cancel (an intercept makes r add up to 0), times the length of the weights it is
  * attained at, or squared. */
 static double rounding_of(const clv_point *point) {
     const clv_ks_problem *p = point->problem;
-    double longest = longest_column(point), sum = 0, reach = p->radius, curvature = clv_loss_curvature(&p->loss);
+    double longest = point->longest, sum = 0, reach = p->radius, curvature = clv_loss_curvature(&p->loss);
     for (int64_t m = 0; m < p->x->samples; m++) {
         sum += fabs(point->slope[m]) + curvature * (fabs(point->margin[m]) + fabs(point->intercept));
     }
@@ -87,6 +82,11 @@ static double rounding_of(const clv_point *point) {
     }
     double off = 4 * DBL_EPSILON * longest * sum;
     return reach * off + (p->radius > 0 ? 0 : (double)p->k * off * off / (4 * p->lambda));
+}
+
+/* Whether another way to the same weights may show in the gap. */
+static bool is_delicate(const clv_point *point) {
+    return rounding_of(point) > DELICATE * fabs(point->value);
 }
 
 /* Whether X'r is nothing but rounding, not by what that can be at most, which on columns of different scale is a
@@ -99,7 +99,7 @@ static bool is_drowned(const clv_point *point) {
         double size = fabs(point->slope[m]) + curvature * (fabs(point->margin[m]) + fabs(point->intercept));
         square += size * size;
     }
-    double off = DBL_EPSILON * longest_column(point) * sqrt(square);
+    double off = DBL_EPSILON * point->longest * sqrt(square);
     return (p->radius > 0 ? p->radius * off : (double)p->k * off * off / (4 * p->lambda)) > point->value;
 }
 
@@ -107,6 +107,16 @@ static bool is_drowned(const clv_point *point) {
  * rounding, as 0 or as anything else. */
 static double claimable(const clv_point *point) {
     return relative(is_drowned(point) ? fmax(point->gap, point->value) : point->gap, point->value);
+}
+
+/* From the weights alone, without what the way to them has left: where the best intercept was looked for, and whether
+ * the gradient came with the lengths of the columns. The same weights then have the same bits in all of it. */
+static clv_status evaluate_anew(clv_point *point) {
+    point->intercept = 0;
+    point->has_norms = false;
+    point->longest = 0;
+    point->last_gap = 0; /* so that it looks at the lengths of columns */
+    return clv_point_evaluate(point);
 }
 
 /* --- what a run works with --- */
@@ -278,26 +288,32 @@ static clv_status bring_back(clv_point *point) {
     return clv_point_evaluate(point);
 }
 
-/* Where time ends the evaluation of the start, its value stands without a gap. */
+/* The point at weights to start from, with a gap or without one; where time ends their evaluation, the value stands
+ * alone. */
+static clv_status take_start(clv_point *point, const clv_list *start, bool with_gap, bool *given_up) {
+    point->w.count = 0;
+    if (start) {
+        CLV_TRY(clv_list_copy(point->problem->ctx, &point->w, start));
+        fit_radius(point);
+    }
+    clv_status status = with_gap ? clv_point_evaluate(point) : clv_point_value(point);
+    *given_up = clv_is_stop(status);
+    CLV_TRY(*given_up ? CLV_OK : status);
+    return isfinite(point->value) && (*given_up || !with_gap || isfinite(point->gap))
+               ? CLV_OK
+               : clv_fail(point->problem->ctx, CLV_EDATA,
+                          "the numbers are out of range: at the start the objective is %g and its gap %g; scale the "
+                          "data",
+                          point->value, point->gap);
+}
+
 static clv_status run_start(void *state, clv_rng *rng, clv_iterate *out) {
     ks_run *run = state;
     (void)rng;
-    run->point.w.count = 0;
     run->point.kept = run->problem->x->features;
-    if (run->problem->start) {
-        CLV_TRY(clv_list_copy(run->problem->ctx, &run->point.w, run->problem->start));
-        fit_radius(&run->point);
-    }
-    clv_status status = clv_point_evaluate(&run->point);
-    run->given_up = clv_is_stop(status);
-    CLV_TRY(run->given_up ? CLV_OK : status);
-    if (!isfinite(run->point.value) || !(run->given_up || isfinite(run->point.gap))) {
-        return clv_fail(run->problem->ctx, CLV_EDATA,
-                        "the numbers are out of range: at the start the objective is %g and its gap %g; scale the data",
-                        run->point.value, run->point.gap);
-    }
+    CLV_TRY(take_start(&run->point, run->problem->start, true, &run->given_up));
     CLV_TRY(keep(run));
-    status = run->given_up ? CLV_OK : run->solver->start(run->state, &run->point);
+    clv_status status = run->given_up ? CLV_OK : run->solver->start(run->state, &run->point);
     run->given_up = run->given_up || clv_is_stop(status);
     CLV_TRY(run->given_up ? CLV_OK : status);
     run->last = run->value;
@@ -378,8 +394,11 @@ static clv_status run_resume(void *state, const void *snapshot, clv_iterate *out
         point->kept = run->problem->x->features;
         CLV_TRY(clv_point_evaluate(point));
     }
-    CLV_TRY(keep(run));
     clv_point_measure_columns(point);
+    if (is_delicate(point)) {
+        CLV_TRY(evaluate_anew(point));
+    }
+    CLV_TRY(keep(run));
     double claim = claimable(point); /* before the solver takes the point on */
     CLV_TRY(run->solver->start(run->state, point));
     run->last = run->value;
@@ -471,7 +490,7 @@ static clv_status take_intercept(clv_point *point, double intercept) {
 
 static clv_status evaluate(clv_point *point, const clv_list *w, const double *intercept) {
     CLV_TRY(clv_list_copy(point->problem->ctx, &point->w, w));
-    CLV_TRY(clv_point_evaluate(point));
+    CLV_TRY(evaluate_anew(point));
     CLV_TRY(check_radius(point));
     return intercept ? take_intercept(point, *intercept) : CLV_OK;
 }
@@ -483,7 +502,6 @@ clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, const dou
     clv_status status = clv_ks_work_new(p, &work);
     if (status == CLV_OK) {
         status = clv_point_new(p, &work, threads, false, &point);
-        point.last_gap = 0; /* so that it looks at the lengths of columns */
     }
     if (status == CLV_OK) {
         status = evaluate(&point, w, intercept);
@@ -492,6 +510,31 @@ clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, const dou
     *gap = status == CLV_OK ? claimable(&point) : NAN;
     if (rounding && status == CLV_OK) {
         *rounding = relative(rounding_of(&point), point.value);
+    }
+    clv_point_free(&point);
+    clv_ks_work_free(p, &work);
+    return status;
+}
+
+clv_status clv_ks_evaluate_start(const clv_ks_problem *p, bool with_gap, double *value, double *gap,
+                                 clv_ks_model *out) {
+    clv_ks_work work;
+    clv_point point = {0};
+    bool given_up = false;
+    clv_status status = clv_ks_work_new(p, &work);
+    if (status == CLV_OK) {
+        status = clv_point_new(p, &work, p->x->threads, false, &point);
+    }
+    if (status == CLV_OK) {
+        point.last_gap = 0; /* as where an answer is evaluated, so that the gap has the same bits */
+        status = take_start(&point, p->start, with_gap, &given_up);
+    }
+    if (status == CLV_OK) {
+        *value = p->unit * point.value;
+        *gap = with_gap && !given_up ? claimable(&point) : NAN;
+        out->intercept = point.intercept;
+        out->passes = work.passes;
+        status = clv_list_copy(p->ctx, &out->w, &point.w);
     }
     clv_point_free(&point);
     clv_ks_work_free(p, &work);

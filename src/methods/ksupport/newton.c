@@ -372,6 +372,7 @@ static clv_status newton_step(void *state, clv_point *point, clv_iterate *out) {
     if (run->given_up) {
         return clv_ks_fcfw.step(run->atoms, point, out);
     }
+    clv_point_screen(point);
     wanted = wanted > LEAST_FEATURES ? wanted : LEAST_FEATURES;
     clv_status status = clv_working_new(point, wanted, run->threads, &on);
     status = status == CLV_OK ? clv_working_gather(point, &on) : status;
@@ -381,7 +382,6 @@ static clv_status newton_step(void *state, clv_point *point, clv_iterate *out) {
     clv_working_free(&on);
     CLV_TRY(status);
     CLV_TRY(clv_point_evaluate(point));
-    clv_point_screen(point);
     run->idle = point->gap < 0.7 * run->lowest ? 0 : run->idle + 1;
     run->lowest = fmin(run->lowest, point->gap);
     return run->idle >= PATIENCE ? give_up(run, point) : CLV_OK;

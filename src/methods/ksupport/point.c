@@ -157,6 +157,14 @@ static void pass_kept(clv_point *point, clv_archive *archive) {
     }
 }
 
+static void find_longest(clv_point *point) {
+    double longest = 0;
+    for (int64_t j = 0; j < point->problem->x->features; j++) {
+        longest = point->norm[j] > longest ? point->norm[j] : longest;
+    }
+    point->longest = longest;
+}
+
 clv_status clv_point_pass(clv_point *point, clv_archive *archive) {
     const clv_ks_problem *p = point->problem;
     double *const numbers[] = {&point->intercept, &point->last_gap, &point->loss, &point->ridge,
@@ -177,8 +185,10 @@ clv_status clv_point_pass(clv_point *point, clv_archive *archive) {
     if (point->has_norms && !point->norm) {
         return clv_archive_refuse(archive);
     }
+    point->longest = 0;
     if (point->has_norms) {
         clv_pass_reals(archive, point->norm, p->x->features);
+        find_longest(point);
     }
     for (size_t i = 0; i < CLV_COUNT(numbers); i++) {
         clv_pass_real(archive, numbers[i]);
@@ -249,7 +259,10 @@ static void find_gradient(clv_point *point) {
     for (int64_t j = 0; j < (norms ? p->x->features : 0); j++) {
         point->norm[j] = sqrt(point->norm[j]);
     }
-    point->has_norms = point->has_norms || norms;
+    if (norms) {
+        point->has_norms = true;
+        find_longest(point);
+    }
     note_pass(point, point->kept);
 }
 
@@ -301,14 +314,18 @@ void clv_point_screen(clv_point *point) {
     double share = p->tau > 0 ? 2 * p->lambda / (2 * p->lambda + p->tau) : 1;
     double *surely = point->least;
     bool some = point->kept < p->x->features; /* only those in `keep` */
-    int64_t left = 0, above;
+    int64_t left = 0, positive = 0, above;
     if (!point->keep || !point->has_norms || p->radius > 0 || !isfinite(reach)) {
         return;
     }
-#pragma omp parallel for num_threads(clv_team(p->loss.threads)) schedule(static)
+#pragma omp parallel for num_threads(clv_team(p->loss.threads)) schedule(static) reduction(+ : positive)
     for (int64_t j = 0; j < point->kept; j++) {
         double size = fabs(point->gradient[j]) - reach * point->norm[some ? point->keep[j] : j];
         surely[j] = size > 0 ? size : 0;
+        positive += size > 0;
+    }
+    if (positive < point->set.k) {
+        return;
     }
     double bar = share * clv_ksupport_rank(&point->set, surely, point->kept, &above) * (1 - 1e-9);
     for (int64_t j = 0; j < point->kept; j++) {

@@ -149,7 +149,7 @@ static clv_status capture(clv_partition *s, clv_rng *rng) {
     begin_moves(s);
     most = most < similar ? most : similar;
     int64_t count = 1 + clv_rng_below(rng, most);
-    clv_top_k(s->column, p->n, count, s->picked, s->moved);
+    clv_top_k(s->column, p->n, count, s->picked, s->moved, 1);
     for (int64_t m = 0; m < count; m++) {
         int64_t i = s->picked[m];
         if (s->labels[i] != to && s->labels[i] >= 0 && s->size[s->labels[i]] > 1) {

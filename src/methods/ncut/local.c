@@ -417,19 +417,23 @@ static bool is_restless(clv_hand *h, int64_t i) {
     return restless;
 }
 
+static int threads_of(const clv_local *l) {
+    int team = clv_team(l->s->threads);
+    return team < l->hands ? team : l->hands;
+}
+
 /* Threads look at all objects, or those of this rank; the ones that would move are queued, in order. */
 static clv_status queue_restless(clv_local *l) {
     clv_context *ctx = l->s->problem->ctx;
     int64_t n = l->s->problem->n, first = 0, last = n;
     uint8_t *marks = l->hand[0].marks;
-    int team = clv_team(l->s->threads);
     for (int h = 0; h < l->hands; h++) {
         clv_hand_stand(&l->hand[h], l->s);
     }
     if (shares_passes(l)) {
         clv_share_objects(ctx, n, CLV_SHARE, &first, &last);
     }
-#pragma omp parallel for num_threads(team < l->hands ? team : l->hands) schedule(static) if (l->chunks > 1)
+#pragma omp parallel for num_threads(threads_of(l)) schedule(static) if (l->chunks > 1)
     for (int64_t i = first; i < last; i++) {
         marks[i] |= is_restless(&l->hand[omp_get_thread_num()], i) ? CLV_REACHED : 0;
     }

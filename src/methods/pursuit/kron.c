@@ -4,7 +4,6 @@
 #include "kernels/kernels.h"
 
 #include <cblas.h>
-#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -58,82 +57,6 @@ static void kron_margins(const clv_design *x, const int64_t *index, const double
     }
 }
 
-/* --- the smooth half of admm --- */
-
-static clv_status make_pull(clv_pursuit_work *s) {
-    const clv_pursuit_points *p = s->points;
-    if (s->gram) {
-        return CLV_OK;
-    }
-    s->gram = CLV_NEW(p->ctx, double, p->d * p->d);
-    s->inverse = CLV_NEW(p->ctx, double, p->d * p->d);
-    s->pulled = CLV_NEW(p->ctx, double, p->n * p->d);
-    if (!s->gram || !s->inverse || !s->pulled) {
-        return CLV_ENOMEM;
-    }
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)p->d, (int)p->d, (int)p->n, 1, p->points, (int)p->d,
-                p->points, (int)p->d, 0, s->gram, (int)p->d);
-    return CLV_OK;
-}
-
-/* The mean eigenvalue of X X'. */
-static double kron_scale(const clv_design *x) {
-    const clv_pursuit_points *p = x->user;
-    return fmax(clv_dot(p->points, p->points, p->n * p->d, 1) / (double)p->d, 1e-12);
-}
-
-/* Rows j0.. of V'P and, from them, of y - V'P; those of S follow by the factor of rho + P'P. */
-static void pull_rows(clv_pursuit_work *s, int64_t j0, int64_t rows, const double *y, const double *v, double *margin) {
-    const clv_pursuit_points *p = s->points;
-    int n = (int)p->n, d = (int)p->d;
-    double *out = margin + j0 * p->d, *pulled = s->pulled + j0 * p->d;
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)rows, d, n, 1, v + j0, n, p->points, d, 0, out, d);
-    for (int64_t e = 0; e < rows * p->d; e++) {
-        pulled[e] = y[j0 * p->d + e] - out[e];
-    }
-    LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'U', d, (int)rows, s->inverse, d, pulled, d);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, d, d, 1, pulled, d, s->gram, d, 1, out, d);
-}
-
-/* W = V + P S', S = (P - V'P) (rho + P'P)^-1, from (rho + X'X) W = X'X + rho V. The margins are V'P + S P'P, and the
- * gradient there is -rho (W - V). */
-static clv_status kron_pull(const clv_design *x, void *work, const double *y, double rho, const double *v, double *w,
-                            double *margin, double *gradient) {
-    const clv_pursuit_points *p = x->user;
-    clv_pursuit_work *s = work;
-    int64_t blocks = (p->n + ROWS - 1) / ROWS;
-    CLV_TRY(make_pull(s));
-    memcpy(s->inverse, s->gram, (size_t)(p->d * p->d) * sizeof *s->gram);
-    for (int64_t f = 0; f < p->d; f++) {
-        s->inverse[f * p->d + f] += rho;
-    }
-    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (int)p->d, s->inverse, (int)p->d) != 0) {
-        return clv_fail(p->ctx, CLV_ENUMERIC, "pursuit: the normal equations of admm cannot be solved");
-    }
-    atomic_bool stopped = false;
-#pragma omp parallel for num_threads(clv_team(x->threads)) schedule(static)
-    for (int64_t b = 0; b < blocks; b++) {
-        if (clv_goes_on(p->ctx, &stopped, ROWS * p->n * p->d)) {
-            pull_rows(s, b * ROWS, p->n - b * ROWS < ROWS ? p->n - b * ROWS : ROWS, y, v, margin);
-        }
-    }
-#pragma omp parallel for num_threads(clv_team(x->threads)) schedule(static)
-    for (int64_t b = 0; b < blocks; b++) {
-        if (!clv_goes_on(p->ctx, &stopped, ROWS * p->n * p->d)) {
-            continue;
-        }
-        int64_t i0 = b * ROWS, rows = p->n - i0 < ROWS ? p->n - i0 : ROWS;
-        double *out = w + i0 * p->n, *slope = gradient + i0 * p->n;
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)p->n, (int)p->d, 1, p->points + i0 * p->d,
-                    (int)p->d, s->pulled, (int)p->d, 0, out, (int)p->n);
-        for (int64_t e = 0; e < rows * p->n; e++) {
-            slope[e] = -rho * out[e];
-            out[e] += v[i0 * p->n + e];
-        }
-    }
-    return stopped ? clv_stop_failure(p->ctx, "taking a step of admm") : CLV_OK;
-}
-
 /* --- the work space --- */
 
 static void free_work(clv_context *ctx, void *work) {
@@ -148,7 +71,7 @@ static void free_work(clv_context *ctx, void *work) {
         clv_free(ctx, s->order);
         clv_free(ctx, s->top);
         clv_free(ctx, s->gram);
-        clv_free(ctx, s->inverse);
+        clv_free(ctx, s->factor);
         clv_free(ctx, s->pulled);
         clv_ksupport_set_free(&s->set);
         clv_free(ctx, s);
@@ -192,8 +115,8 @@ static void pass_work(void *work, clv_archive *archive) {
 static const clv_design_functions kron = {.gradient = kron_gradient,
                                           .margins = kron_margins,
                                           .steepest = clv_pursuit_steepest,
-                                          .pull = kron_pull,
-                                          .scale = kron_scale,
+                                          .pull = clv_pursuit_pull,
+                                          .scale = clv_pursuit_scale,
                                           .new_work = new_work,
                                           .free_work = free_work,
                                           .pass_work = pass_work};

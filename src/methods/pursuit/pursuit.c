@@ -306,11 +306,15 @@ size_t clv_pursuit_bytes(const clv_input *input, const void *chosen) {
     const clv_matrix *points = input->points;
     size_t n = (size_t)points->rows, d = (size_t)points->cols, k = (size_t)options->k, number = sizeof(double);
     int threads = clv_threads(options->control.threads);
-    size_t common = n * d * (6 * number + 2 * sizeof(float)) + (size_t)threads * CLV_PURSUIT_ROWS * n * sizeof(float) +
-                    8 * k * number + clv_ksupport_set_memory(4 * options->k, threads, false);
+    size_t common = n * d * (8 * number + 2 * sizeof(float)) + (size_t)threads * CLV_PURSUIT_ROWS * n * sizeof(float) +
+                    8 * k * number + 2 * clv_ksupport_set_memory(4 * options->k, threads, false);
     if (options->solver == CLV_KSUPPORT_FCFW) {
         return common + 32 * (n * d + 2 * k) * number;
     }
     bool sorting = options->prox != CLV_KSUPPORT_SELECT;
-    return common + 8 * n * n * number + clv_ksupport_set_memory(points->rows * points->rows, threads, sorting);
+    size_t iterates = 8 * n * n * number + clv_ksupport_set_memory(points->rows * points->rows, threads, sorting);
+    if (options->solver == CLV_KSUPPORT_FISTA) {
+        return common + iterates;
+    }
+    return common + iterates + (2 * n * n + 4 * n * d) * number + clv_pursuit_pull_memory(points->rows, points->cols);
 }

@@ -2,6 +2,7 @@
  *
  *   pursuit.c  options, the public functions, W as a sparse matrix and as an affinity
  *   kron.c     the design of the problem: samples are the n x d entries of the points, weights the n x n entries of W
+ *   pull.c     the smooth half of admm, a system with all weights
  *   scan.c     the k largest entries of the gradient, found tile by tile
  */
 #ifndef CLV_METHODS_PURSUIT_H
@@ -38,7 +39,10 @@ typedef struct clv_pursuit_work {
     double keep; /* candidates are entries above keep times that */
     clv_ksupport_set set;
     int64_t *top;
-    double *gram, *inverse, *pulled; /* d x d: P'P, (rho + P'P)^-1; n x d: for admm, made when first needed */
+    /* For admm (pull.c), made when first needed; m is the smaller one of n and d. */
+    double *gram, *factor; /* m x m: P'P or P P', and what rho plus that is factored into */
+    double *pulled;        /* n x m */
+    double rho;            /* of the factor */
 } clv_pursuit_work;
 
 enum { CLV_PURSUIT_ROWS = 64 };
@@ -51,6 +55,12 @@ clv_design clv_pursuit_design(const clv_pursuit_points *points);
 
 /* scan.c: a clv_design_functions.steepest */
 clv_status clv_pursuit_steepest(const clv_design *x, void *work, const double *r, int64_t k, clv_list *out);
+
+/* pull.c: clv_design_functions.pull and .scale; and the bytes that they take */
+clv_status clv_pursuit_pull(const clv_design *x, void *work, const double *y, double rho, const double *v, double *w,
+                            double *margin, double *gradient);
+double clv_pursuit_scale(const clv_design *x);
+size_t clv_pursuit_pull_memory(int64_t n, int64_t d);
 
 /* --- the functions of the method: pursuit.c --- */
 CLV_METHOD_PARTS(pursuit)

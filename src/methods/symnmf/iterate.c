@@ -257,6 +257,7 @@ clv_status clv_memberships_multiply(const clv_memberships *s, const double *x, d
 
 clv_status clv_memberships_refresh(clv_memberships *s) {
     if (s->product.a) {
+        s->product.rough = s->rough;
         CLV_TRY(clv_product_begin(&s->product));
         CLV_TRY(clv_product_values(&s->product));
     } else {

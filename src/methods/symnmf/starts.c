@@ -23,6 +23,7 @@
 #include "methods/ncut/ncut.h"
 #include "methods/symnmf/symnmf.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -53,10 +54,11 @@ enum {
 
 /* --- eigenpairs of P --- */
 
-/* A start is all that they are for: products may be rough. */
+/* A start is all that they are for: products may be rough, of similarities that floats can hold. */
 static clv_status multiply(void *user, const double *x, int64_t count, double *y) {
     const clv_symnmf_problem *p = user;
-    return clv_affinity_rough_apply(p->affinity, x, count, y, p->options.control.threads);
+    return (p->squares < FLT_MAX ? clv_affinity_rough_apply : clv_affinity_apply)(p->affinity, x, count, y,
+                                                                                  p->options.control.threads);
 }
 
 clv_status clv_symnmf_multiply(void *problem, const double *x, double *y, int64_t n) {
@@ -253,11 +255,15 @@ typedef struct sweeper {
 
 /* The same problem for sweeps on an affinity, whatever the solver. To be freed also on failure. */
 static clv_status new_sweeper(const clv_symnmf_problem *of, const clv_affinity *a, int threads, sweeper *out) {
-    *out = (sweeper){.problem = *of};
+    out->problem = *of;
     out->problem.affinity = a;
     out->problem.options.solver = of->large ? CLV_SYMNMF_SPG : CLV_SYMNMF_ROWS;
     out->labels = CLV_NEW(of->ctx, int32_t, of->n);
-    return out->labels ? clv_memberships_new(&out->problem, threads, &out->t) : CLV_ENOMEM;
+    if (!out->labels) {
+        out->t = (clv_memberships){0};
+        return CLV_ENOMEM;
+    }
+    return clv_memberships_new(&out->problem, threads, &out->t);
 }
 
 static void free_sweeper(sweeper *w) {

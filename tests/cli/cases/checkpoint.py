@@ -11,7 +11,7 @@ import subprocess
 import time
 
 import harness
-from harness import case, check, cleave, extend, npy, read
+from harness import case, check, cleave, extend, npy, read, write
 
 # Long enough to be killed on the way.
 COMMANDS = [
@@ -149,7 +149,12 @@ def signals_and_time_limits_keep_a_last_one():
 @case
 def a_start_that_was_cut_short_begins_again():
     data(n=4000)
-    for command in (["kpalm", "x.npy", "-k", 60, "--solver", "lloyd"], ["ncut", "x.npy", "-k", 6, "--affinity", "knn", "--max-iter", 20]):
+    draw = random.Random(3)
+    for name in "abc":  # partitions that hardly agree: many groups, and a run that takes long enough to be cut short
+        write(f"{name}.txt", "".join(f"{draw.randrange(8)}\n" for _ in range(4000)))
+    for command in (["kpalm", "x.npy", "-k", 60, "--solver", "lloyd"], ["ncut", "x.npy", "-k", 6, "--affinity", "knn", "--max-iter", 20],
+                    ["consensus", "a.txt", "b.txt", "c.txt", "-k", 5, "--method", "dominant"],
+                    ["consensus", "a.txt", "b.txt", "c.txt", "-k", 5, "--method", "symnmf"]):
         began = time.monotonic()
         cleave(*command, "-q", "--json", "whole.json")
         whole = time.monotonic() - began

@@ -181,6 +181,22 @@ def the_recall_of_neighbors_is_claimed():
 
 
 @case
+def affinity_tells_the_recall_of_neighbors():
+    """The same number as a result of a method on these neighbors, and nothing after an exact search."""
+    draw = random.Random(1)
+    npy("x.npy", [[draw.gauss(0, 1) for _ in range(16)] for _ in range(2000)])
+    for kind, file in (("knn", "a.mtx"), ("local", "a.npy")):
+        how = ("x.npy", "--affinity", kind, "--search")
+        of_a_result = cleave("ncut", *how, "approximate", "-k", 3, "--json", "-").json()["affinity"]["recall"]
+        info = cleave("affinity", *how, "approximate", "-o", file, "--json", "-").json()
+        check(info["affinity"].get("recall") == of_a_result < 1, f"{kind}: {info} and a recall of {of_a_result}")
+        cleave("affinity", *how, "approximate", "-o", file, out=rf"\nneighbors  approximate with recall {of_a_result:.4f}\n")
+        cleave("affinity", *how, "exact", "-o", file, "--json", "e.json", "-q")
+        check("recall" not in json.loads(read("e.json"))["affinity"], "an exact search has no recall")
+        check("neighbors" not in cleave("affinity", *how, "exact", "-o", file).out, "nor is one in the table")
+
+
+@case
 def the_error_of_landmarks_is_claimed():
     blobs_npy(per=200)
     for method in ("ncut", "symnmf"):
@@ -309,6 +325,16 @@ def verify_reads_in_place():
 
 
 @case
+def verify_reads_a_given_affinity_in_place():
+    """So does a matrix of similarities; the file exceeds the budget by more than the megabyte that a reader may have besides."""
+    npy("a.npy", two_blocks(600))
+    size = os.path.getsize("a.npy")
+    for method, extra in (("ncut", ["-k", 2]), ("symnmf", ["-k", 2]), ("dominant", [])):
+        cleave(method, "a.npy", *extra, "--affinity", "precomputed", "--json", "r.json", "-q")
+        cleave("verify", "r.json", "a.npy", "--memory", size // 2, "--threads", 1, out="^accepted")
+
+
+@case
 def verify_sees_contradictions():
     blobs_npy()
     cleave("ncut", "x.npy", "-k", 3, "--affinity", "gaussian", "--restarts", 2, "--json", "r.json", "-q")
@@ -336,6 +362,24 @@ def verify_sees_contradictions():
 
         cleave("verify", changed("r.json", change), "x.npy", code=1, out=f"^rejected: .*{reason}", err="^$")
     cleave("verify", changed("r.json", lambda result: result.update(method="magic")), "x.npy", code=65, err="magic")
+
+
+@case
+def verify_refuses_terms_that_no_run_finds():
+    points, _ = blobs()
+    csv("x.csv", points)
+    cleave("ncut", "x.csv", "-k", 3, "--affinity", "gaussian", "--json", "r.json", "-q")
+    sea, road, low = {"term": "sea", "score": 3.5}, {"term": "road", "score": 3}, {"term": "road", "score": -1}
+    for reason, terms in (("for 1 clusters, but there are 3", [[{"term": "x", "score": 1}]]),
+                          ("for 0 clusters", "sea"), ("for 0 clusters", {}), ("for 4 clusters", [[], [], [], []]),
+                          ("terms claimed for cluster 1", [[sea], [road, sea], []]), ("terms claimed for cluster 2", [[sea], [], {}]),
+                          ("terms claimed for cluster 0", [[low], [], []]), ("terms claimed for cluster 0", ["sea", [], []]),
+                          ("terms claimed for cluster 1", [[], [{"term": "sea"}], []]), ("terms claimed for cluster 1", [[], [{**sea, "rank": 1}], []])):
+        cleave("verify", changed("r.json", lambda result: result.update(terms=terms)), "x.csv", code=1, out=f"^rejected: .*{reason}")
+    cleave("verify", changed("r.json", lambda result: result.update(terms=[[sea, road], [], [road]])), "x.csv", out="^accepted.*\nnot checked: .*, terms")
+    cleave("consensus", "r.json", "r.json", "-k", 3, "--json", "c.json", "-q", err="")
+    cleave("verify", changed("c.json", lambda result: result.update(terms=[[sea], [], []])), "r.json", "r.json", code=1,
+           out="rejected: the field terms is claimed, but consensus gives no such field")
 
 
 @case
@@ -689,7 +733,7 @@ def options_that_no_run_has_are_rejected():
     cleave("ncut", "x.npy", "-k", 3, "--json", "r.json", "-q")
     cleave("verify", "r.json", "x.npy", out="^accepted")
     write("r.json", read("r.json").decode().replace('"options": {', '"options": {"exactness": 1, '))
-    cleave("verify", "r.json", "x.npy", code=1, out="^rejected: an option exactness is claimed, which ncut does not have")
+    cleave("verify", "r.json", "x.npy", code=1, out="^rejected: an option \"exactness\" is claimed, which ncut does not have")
 
 
 @case
@@ -781,6 +825,9 @@ def verify_says_what_it_has_not_checked():
         check(forged != text, "nothing was forged")
         write("other.json", forged)  # the answer is judged alike whatever found it
         cleave("verify", "other.json", "x.csv", out="^accepted.*\nnot checked: .*seed and options of the search")
+    write("other.json", text.replace('\n "stop": "converged"', '\n "stop": "cancelled"'))
+    check(read("other.json").decode() != text, "nothing was forged")
+    cleave("verify", "other.json", "x.csv", out="^accepted.*\nnot checked: times, iterations, stop, ")  # it claims less
     write("better.json", text.replace('"ari": ', '"ari": -'))
     cleave("verify", "better.json", "x.csv", code=1, out="rejected: ari is claimed")
     cleave("ncut", "x.npy", "-k", 3, "--affinity", "gaussian", "--truth", "y.npy", "--json", "s.json", "-q")
@@ -835,3 +882,34 @@ def the_labels_that_cleave_wrote():
     check(read("o.csv.csv") == read("half.npy.csv"), "the same start")
     write("c.csv", "label,cluster\n" + "".join(f"{c},{i % 3}\n" for i, c in enumerate(labels)))
     cleave("eval", "c.csv", "c.csv", out=r"classes +3  label of c.csv\nclusters +3  cluster of c.csv\n")
+
+
+@case
+def numbers_that_no_run_can_have():
+    """Cuts are sums of shares, of which there are k; and a run names the solver that auto stands for."""
+    blobs_npy()
+
+    def refused(name, change, words):
+        result = json.loads(read(name))
+        change(result)
+        write("false.json", json.dumps(result))
+        cleave("verify", "false.json", "x.npy", *extra, code=1, out=f"^rejected: {words}")
+
+    extra = ()
+    cleave("ncut", "x.npy", "-k", "2:4", "--affinity", "gaussian", "--json", "k.json", "-q")
+    cleave("verify", "k.json", "x.npy", out="^accepted")
+    for column, number in (("objective", 1e300), ("objective", 4.1), ("gap_percent", 2**53), ("gap_percent", 100.1)):
+        refused("k.json", lambda result: result["k_table"][0].update({column: number}), f"row 1 of k_table is none that a run can have: {column}")
+    cleave("ncut", "x.npy", "-k", 3, "--restarts", 3, "--json", "r.json", "-q")
+    cleave("verify", "r.json", "x.npy", out="^accepted")
+    restarts = json.loads(read("r.json"))["restarts"]
+    other = max(range(3), key=lambda r: restarts[r]["objective"])
+    for number in (2**53, 3.1):
+        refused("r.json", lambda result: result["restarts"][other].update(objective=number), f"the objective claimed of restart {other + 1} is none")
+    cleave("symnmf", "x.npy", "-k", 3, "--json", "s.json", "-q")
+    cleave("verify", "s.json", "x.npy", out="^accepted")
+    refused("s.json", lambda result: result.update(solver="auto"), "the claimed solver is 'auto'")
+    cleave("ksupport", "x.npy", "y.npy", "-k", 2, "--json", "p.json", "-q")
+    extra = ("y.npy",)
+    cleave("verify", "p.json", "x.npy", "y.npy", out="^accepted")
+    refused("p.json", lambda result: result.update(solver="auto"), "the claimed solver is 'auto'")

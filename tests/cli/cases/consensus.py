@@ -63,6 +63,19 @@ def noisy(count, n=180, share=0.15, draw=random.Random(4)):
 
 
 @case
+def a_range_ends_where_no_more_clusters_are_found():
+    """Three inputs with two clusters each; what is said of k is said of as many as there are."""
+    for name, labels in (("a", [1, 1, 1, 1, 0, 1, 0, 0]), ("b", [1, -1, -1, 1, 1, 0, 0, 0]), ("c", [1, 1, 1, 1, 1, 1, 0, 0])):
+        write(f"{name}.csv", "".join(f"{label}\n" for label in labels))
+    for span in ("2:4", "3:5", "auto"):
+        cleave("consensus", "a.csv", "b.csv", "c.csv", "-k", span, "--method", "dominant", "--json", "r.json", "-q")
+        result = json.loads(read("r.json"))
+        check(result["k"] == 2 and [row["k"] for row in result["k_table"]] == [2] and result["k_reason"].startswith("k = 2 "), span)
+        check("ends at k = 2: no more clusters were found" in result["warnings"][0], f"{span}: {result['warnings']}")
+        cleave("verify", "r.json", "a.csv", "b.csv", "c.csv", out="^accepted")
+
+
+@case
 def dominant_labels_all():
     """With a shift that suits k, as the method has on its own; without it the clusters are those who agree in everything."""
     truth, files = noisy(6)
@@ -74,6 +87,30 @@ def dominant_labels_all():
     result["shift"] *= 2
     write("bad.json", json.dumps(result))
     cleave("verify", "bad.json", *files, code=1, out="^rejected")
+
+
+@case
+def what_has_no_time_is_rough():
+    """A method that time ends before its first start is evaluated, or while the co-association is written out."""
+    truth, files = noisy(6)
+    write("long.txt", "".join(f"{i % 400}\n" for i in range(100_000)))
+    for command in ([*files, "-k", 3, "--method", "dominant", "--time-limit", 1e-6],
+                    *(["long.txt", "long.txt", "long.txt", "-k", 3, "--method", method, "--time-limit", 0.1] for method in ("symnmf", "dominant"))):
+        cleave("consensus", *command, "--json", "r.json", "-q")
+        result = json.loads(read("r.json"))
+        check("had no time to evaluate a start: the labels are those of a cut" in result["warnings"][0], f"{result['warnings']}")
+        check(result["objective"]["value"] is None and result["stop"] == "time limit" and max(result["labels"]) == 2, "a rough result")
+        cleave("verify", "r.json", *command[:-6], code=65, err="there is nothing to verify")
+    cleave("consensus", *files, "-k", 3, "--method", "dominant", "--time-limit", 1e-6, "--json", "r.json", "-q")
+    check(same_partition(json.loads(read("r.json"))["labels"], truth), "the three clusters")
+    write("truth.txt", "".join(f"{label}\n" for label in truth))
+    for k, many in ((2, 2), (3, 3), (100, 3)):  # of dominant k are the most, and there are three groups
+        cleave("consensus", "truth.txt", "truth.txt", "-k", k, "--method", "dominant", "--time-limit", 1e-6, "--json", "r.json", "-q")
+        result = json.loads(read("r.json"))
+        check(result["k"] == many and result["stop"] == "time limit" and max(result["labels"]) == many - 1, f"{k}: {result['k']}")
+    cleave("consensus", "long.txt", "long.txt", "-k", 500, "--method", "symnmf", "--time-limit", 0.1, "--json", "r.json", "-q")
+    result = json.loads(read("r.json"))  # of symnmf clusters may be empty
+    check(result["k"] == 500 and result["stop"] == "time limit" and max(result["labels"]) == 399, f"{result['k']}")
 
 
 @case

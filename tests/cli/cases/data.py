@@ -46,6 +46,22 @@ def standard_input():
 
 
 @case
+def standard_input_has_its_name_in_messages():
+    few, large, short = b"1,2\n1,2\n", b"1e200,2\n1,2\n1,2\n", b"1,2\n2,1\n3,1\n"
+    csv("y.csv", [[1], [2]])
+    for command, text, said in ((("ncut", "-", "-k", 2), large, "standard input: points row 1 column 1: 1e.200 is too large"),
+                                (("kpalm", "-", "-k", 2), large, "standard input row 1 column 1: 1e.200 is too large"),
+                                (("affinity", "-", "-o", "a.npy", "--affinity", "cosine"), large, "standard input: points row 1 column 1"),
+                                (("ncut", "-", "-k", 3), few, "k = 3 exceeds the 2 rows of standard input$"),
+                                (("ncut", "-", "-k", "auto"), b"1,2\n", "needs at least 2 objects, and standard input has 1$"),
+                                (("ksupport", "-", "y.csv", "-k", 1), short, "y.csv has 2 targets, but standard input has 3 samples"),
+                                (("ksupport", "y.csv", "-", "-k", 1), b"1\n2\n3\n", "standard input has 3 targets, but y.csv has 2 samples"),
+                                (("ksupport", "-", "y.csv", "-k", 3), few, "k = 3 exceeds the 2 features of standard input$"),
+                                (("text", "-", "-o", "t.npy"), b'{"text": "a"}\n', "standard input: the vocabulary is empty")):
+        cleave(*command, stdin=text, code=65, err=f"^cleave {command[0]}: (.* )?{said}")
+
+
+@case
 def one_signal_ends_the_wait_for_data():
     os.mkfifo("p.csv")
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -439,6 +455,27 @@ def points_too_large_to_be_squared():
     write("large.csv", "x,y\n1,2\n3,1.1e151\n2,2\n4,5\n")
     for method in ("ncut", "kpalm"):
         cleave(method, "large.csv", "-k", 2, code=65, err="1.1e.151 is too large to be squared: at most 1e.* is allowed; take another unit, or --scale")
+
+
+@case
+def counts_too_large_to_be_counted_are_told_as_they_stand():
+    many = "99999999999999999999"
+    for size, entry in ((f"{many} 3 1", "1 1 1"), (f"3 {many} 1", "1 1 1"), (f"3 3 {many}", "1 1 1"), ("3 3 1", f"1 {many} 1")):
+        write("m.mtx", f"%%MatrixMarket matrix coordinate real general\n{size}\n{entry}\n")
+        cleave("kpalm", "m.mtx", "-k", 2, code=65, err=f"m.mtx line [23]: '{many}' is too large")
+
+
+@case
+def columns_that_take_too_much_memory_to_scale():
+    write("wide.svm", "1 2147483647:1\n0 1:1\n")
+    cleave("ksupport", "wide.svm", "-k", 1, "--scale", "unit-columns", "--memory", "200M", code=71,
+           err="wide.svm has 2147483647 columns, which take too much memory to scale: .*--memory.*; allow more, or leave out --scale")
+
+
+@case
+def what_a_method_cannot_use_is_told_with_its_file():
+    write("near.csv", "1e-76,0\n0,1e-76\n0,2e-76\n")
+    cleave("kpalm", "near.csv", "-k", 2, code=65, err="near.csv: the points and centers spread over 1.*e-76.*scale them")
 
 
 @case

@@ -145,7 +145,7 @@ def the_diagonal_does_not_matter():
 def nothing_is_similar():
     npy("a.npy", [[0.0] * 5 for _ in range(5)])
     for extra in ([], ["--shift", 1], ["--solver", "rd"], ["--multistart", 2]):
-        given(*extra, "-o", "l.npy", code=65, err="no two objects are similar")
+        given(*extra, "-o", "l.npy", code=65, err="a.npy: there is no cluster: no two objects are similar")
     check(os.listdir(".") == ["a.npy"], "nothing was written")
 
 
@@ -470,3 +470,48 @@ def a_limit_too_short_for_neighbors():
     npy("x.npy", [[draw.gauss(4 * (i % 2), 1), draw.gauss(0, 1)] for i in range(9000)])
     for kind in ("knn", "local-knn", "cosine", "gaussian"):
         cleave("dominant", "x.npy", "--affinity", kind, "--time-limit", 0.001, "-o", "l.npy", "-q")
+
+
+@case
+def a_set_of_one_object_is_accepted():
+    """Its cohesiveness is 0, or what rounding leaves of a similarity to itself that is taken off; the gap is many times that."""
+    draw = random.Random(3)
+    points = [[draw.gauss(0, 1) for _ in range(4)] for _ in range(60)]
+    npy("x.npy", points)
+    for home in ("dense-f64", "low-rank"):
+        for seed in range(1, 6):
+            cleave("dominant", "x.npy", "--affinity", "cosine", "--home", home, "--start", "random", "--seed", seed, "--scale", "standard",
+                   "--max-iter", 0, "--json", "r.json", "-q")
+            cleave("verify", "r.json", "x.npy", out="^accepted")
+    result = json.loads(read("r.json"))
+    result["objective"]["value"] += 1e-12
+    write("false.json", json.dumps(result))
+    cleave("verify", "false.json", "x.npy", code=1, out="^rejected")
+
+
+@case
+def the_shift_that_is_found_is_that_of_the_data():
+    """However few iterations were asked for at first: a run that goes on ends as one that was never cut short."""
+    blobs_npy()
+    for solver, k in (("rd", 3), ("fw", 2), ("pfw", 2)):
+        how = ["dominant", "x.npy", "-k", k, "--solver", solver, "--start", "center", "-q", "--json"]
+        cleave(*how, "whole.json", "--max-iter", 300)
+        cleave(*how, "part.json", "--max-iter", 2, "--checkpoint", "c.ck")
+        whole, part = (json.loads(read(f"{name}.json")) for name in ("whole", "part"))
+        check(whole["shift"] == part["shift"], f"{solver}: {whole['shift']}, {part['shift']}")
+
+
+@case
+def an_end_that_is_not_checked_is_told():
+    """That nothing similar is left is not looked at where much is left, or where sets may be too small to be kept."""
+    draw = random.Random(5)
+    npy("x.npy", [[draw.gauss(0, 100)] for _ in range(4300)])
+    npy("few.npy", [[draw.gauss(0, 1)] for _ in range(40)])
+    for data, options, told in (("x.npy", (), True), ("few.npy", ("--min-size", 2), True), ("few.npy", (), False)):
+        cleave("dominant", data, "-k", 1, "--affinity", "gaussian", "--gamma", 1, "--shift", 0, *options, "--json", "r.json", "-q")
+        cleave("verify", "r.json", data, out=r"^accepted((?!anything similar)[^\0])*$")
+        result = json.loads(read("r.json"))
+        result["options"]["k"] = "all"
+        write("all.json", json.dumps(result))
+        out = "^accepted.*\nnot checked: .*, whether any similar objects remain" if told else "^rejected: .*are similar and in no cluster"
+        cleave("verify", "all.json", data, code=0 if told else 1, out=out)

@@ -140,7 +140,9 @@ def sample_weights():
     npy("short.npy", [[1.0]] * 59)
     cleave("kpalm", "x.npy", "-k", 3, "--sample-weights", "short.npy", code=65, err="59 x 1")
     npy("negative.npy", [[-1.0]] * 60)
-    cleave("kpalm", "x.npy", "-k", 3, "--sample-weights", "negative.npy", code=65, err="object 1")
+    cleave("kpalm", "x.npy", "-k", 3, "--sample-weights", "negative.npy", code=65, err="negative.npy: the sample weight -1 of object 1")
+    npy("none.npy", [[0.0]] * 60)
+    cleave("kpalm", "x.npy", "-k", 3, "--sample-weights", "none.npy", code=65, err="none.npy: the largest sample weight is 0")
 
 
 @case
@@ -229,3 +231,29 @@ def a_limit_may_leave_no_certificate():
     result["stop"] = result["restarts"][0]["stop"] = "converged"
     write("false.json", json.dumps(result))
     cleave("verify", "false.json", "x.npy", code=1, out="^rejected")
+
+
+@case
+def a_start_at_the_nearest_centers():
+    """Without an iteration it is what was asked for, and not the uniform memberships."""
+    blobs_npy()
+    for norm in ("euclidean", "squared"):
+        how = ["kpalm", "x.npy", "-k", 3, "--norm", norm, "--max-iter", 0, "-q", "--json", "r.json", "--initial-membership"]
+        cleave(*how, "nearest")
+        result = json.loads(read("r.json"))
+        labels, centers = result["labels"], result["centers"]
+        for row, label in zip(matrix("x.npy"), labels):
+            check(square(row, centers[label]) == min(square(row, c) for c in centers), norm)
+        cleave("verify", "r.json", "x.npy", out="^accepted")
+        cleave(*how, "uniform")
+        check(json.loads(read("r.json"))["objective"]["value"] > result["objective"]["value"], norm)
+
+
+@case
+def one_tiny_point_is_accepted():
+    """Its center is rounded; that is no spread, which would be too small for the numbers that there are."""
+    draw = random.Random(8)
+    for _ in range(12):
+        write("c.csv", ",".join(f"{draw.uniform(1, 10)}e-60" for _ in range(3)) + "\n")
+        cleave("kpalm", "c.csv", "-k", 1, "--solver", "weiszfeld", "--header", "no", "--json", "r.json", "-q")
+        cleave("verify", "r.json", "c.csv", "--header", "no", out="^accepted")

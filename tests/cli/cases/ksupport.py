@@ -146,6 +146,19 @@ def columns_of_one_value_say_nothing():
 
 
 @case
+def an_intercept_forgets_where_the_run_has_been():
+    """The third step of admm is at 1e46; the best intercept of the weights that are kept is the mean of y all the same."""
+    npy("x.npy", [[-2.5, -2.5], [-2.5, 4.5e30], [-2.25, 3.5e30], [-2.5, -2.5], [-2.5, -2.5], [4, -3], [-3, -3], [1, -2.75], [2, -1]])
+    npy("y.npy", [1.0, 0, 2, 0, 1, 2, 0, 0, 0])
+    for steps in (1, 3, 40):
+        cleave("ksupport", "x.npy", "y.npy", "-k", 2, "--loss", "squares", "--intercept", "--solver", "admm", "--rho", 1,
+               "--max-iter", steps, "-q", "--json", "r.json")
+        value = json.loads(read("r.json"))["objective"]["value"]
+        check(value < 3 + 1e-9, f"{steps} steps: {value}, where half of the squares about their mean are 3")
+        cleave("verify", "r.json", "x.npy", "y.npy", out="^accepted")
+
+
+@case
 def a_model_without_its_intercepts_is_none():
     classes()
     fit("-k", 5, "--intercept", "--json", "r.json", "-q")
@@ -158,14 +171,15 @@ def a_model_without_its_intercepts_is_none():
 
 @case
 def gaps_of_huge_numbers_are_compared_by_their_digits():
-    r = random.Random(4)
-    npy("x.npy", [[r.gauss(0, 1e69) for _ in range(20)] for _ in range(40)])
-    cleave("pursuit", "x.npy", "-k", 3, "--solver", "fista", "--max-iter", 50, "--json", "r.json", "-q")
-    cleave("verify", "r.json", "x.npy", out="^accepted")
-    result = json.loads(read("r.json"))
-    result["certificate"]["value"] *= 1 + 1e-6
-    write("false.json", json.dumps(result))
-    cleave("verify", "false.json", "x.npy", code=1, out="^rejected: relative-duality-gap")
+    for size in (1e50, 1e69):
+        r = random.Random(4)
+        npy("x.npy", [[r.gauss(0, size) for _ in range(20)] for _ in range(40)])
+        cleave("pursuit", "x.npy", "-k", 3, "--solver", "fista", "--max-iter", 50, "--json", "r.json", "-q")
+        cleave("verify", "r.json", "x.npy", out="^accepted")
+        result = json.loads(read("r.json"))
+        result["certificate"]["value"] *= 1 + 1e-6
+        write("false.json", json.dumps(result))
+        cleave("verify", "false.json", "x.npy", code=1, out="^rejected: relative-duality-gap")
 
 
 @case
@@ -467,6 +481,29 @@ def pursuit_solvers_agree():
     cleave(*run[:2], code=64, err="needs -k")
     cleave("pursuit", "p.npy", "-k", 901, code=65, err="exceeds the 30 x 30 entries")
     cleave(*run, "--graph", "a.npy", code=73, err="mtx")
+
+
+@case
+def pursuit_of_too_many_pairs_says_what_works_without():
+    npy("x.npy", [[float(i % 7), float(i % 11)] for i in range(200000)])
+    cleave("pursuit", "x.npy", "-k", 200000, "--solver", "fista", "--dry-run", out=r"pursuit +\d{13} bytes")
+    for more, told in (([], "the default --memory of "), (["--memory", "2G"], "--memory 2147483648")):
+        for solver in ("fista", "admm"):
+            cleave("pursuit", "x.npy", "-k", 200000, "--solver", solver, *more, code=71,
+                   err=f"{told}.* is too small: the data take .* bytes, and pursuit needs .*M would be enough; only --solver fcfw needs no n x n numbers")
+
+
+@case
+def names_of_classes_are_checked_and_not_told_as_unchecked():
+    x, y = regression()
+    write("x.csv", "".join(",".join(f"{v!r}" for v in row) + f",{'up' if target > 0 else 'down'}\n" for row, target in zip(x, y)))
+    cleave("ksupport", "x.csv", "-k", 5, "--lambda", 0.01, "--json", "r.json", "-q")
+    told = cleave("verify", "r.json", "x.csv", out=r"^accepted.*\nnot checked: times, .*, data_passes\n$").out
+    check("class_names" not in told, told)
+    result = json.loads(read("r.json"))
+    check(result["class_names"] == ["down", "up"], f"{result['class_names']}")
+    write("f.json", json.dumps({**result, "class_names": ["up", "down"]}))
+    cleave("verify", "f.json", "x.csv", code=1, out="^rejected: the classes of x.csv do not have the names that are claimed")
 
 
 @case

@@ -48,7 +48,7 @@ def dry_run_of_points_alone():
 def a_budget_of_points_alone():
     npy("x.npy", POINTS)
     for extra in [], ["--dry-run"]:
-        extend("soft", "x.npy", "--memory", 200, *extra, code=71, err="and soft needs 160 more; --memory 1M would do")
+        extend("soft", "x.npy", "--memory", 200, *extra, code=71, err="and soft needs 160 more; --memory 1M would be enough")
         extend("soft", "x.npy", "--memory", "1M", "-q", *extra)
 
 
@@ -56,11 +56,11 @@ def a_budget_of_points_alone():
 def the_budget_that_is_named_is_the_least_that_will_do():
     npy("x.npy", [[float(i), float(i * i % 977)] for i in range(100000)])
     told = cleave("kpalm", "x.npy", "-k", 3, "--memory", "2M", code=71).err
-    found = re.search(r"the data take (\d+) bytes, and kpalm needs (\d+) more; --memory (\d+)M would do", told)
+    found = re.search(r"the data take (\d+) bytes, and kpalm needs (\d+) more; --memory (\d+)M would be enough", told)
     check(found and int(found[1]) + int(found[2]) > 2 << 20, told)
     enough = int(found[3])
     cleave("kpalm", "x.npy", "-k", 3, "--memory", f"{enough}M", "-q", "--max-iter", 2)
-    cleave("kpalm", "x.npy", "-k", 3, "--memory", f"{enough - 1}M", code=71, err=f"--memory {enough}M would do")
+    cleave("kpalm", "x.npy", "-k", 3, "--memory", f"{enough - 1}M", code=71, err=f"--memory {enough}M would be enough")
 
 
 @case

@@ -7,6 +7,7 @@ import random
 import re
 import select
 import signal
+import stat
 import subprocess
 import time
 
@@ -259,6 +260,18 @@ def one_failed_output_does_not_stop_the_others():
     cleave("ncut", "x.npy", "-k", 3, "--json", "/dev/full", "-o", "l.npy", "--report", "r.html", code=73,
            err="/dev/full")
     check(len(read_npy_labels("l.npy")) == 60 and os.path.getsize("r.html"), "the others are there")
+
+
+@case
+def the_first_of_several_failed_outputs_is_told():
+    blobs_npy()
+    for ending in ("npy", "html", "json", "csv"):
+        os.symlink("/dev/full", f"full.{ending}")
+    cleave("ncut", "x.npy", "-k", 3, "--json", "full.json", "-o", "full.npy", "--report", "full.html", "--trace", "t.csv", code=73,
+           err="writing full.npy failed")
+    check(os.path.getsize("t.csv"), "the others are there")
+    cleave("symnmf", "x.npy", "-k", 3, "--json", "r.json", "--save-model", "-q")
+    cleave("predict", "r.json", "x.npy", "-o", "full.npy", "--membership", "full.csv", code=73, err="full.npy")
 
 
 @case
@@ -606,6 +619,19 @@ def nobody_reads_the_pipe():
     check(json.loads(read("r.json"))["k"] == 3, "other outputs are written")
 
 
+def written_without_a_name(pid):
+    """Bytes in the largest file without a name that a process has open."""
+    sizes = [0]
+    for number in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            file = os.stat(f"/proc/{pid}/fd/{number}")
+        except OSError:
+            continue
+        if stat.S_ISREG(file.st_mode) and file.st_nlink == 0:
+            sizes.append(file.st_size)
+    return max(sizes)
+
+
 @case
 def killed_while_writing():
     """Where files can do without a name until they are complete, nothing is left of one that is not."""
@@ -616,9 +642,11 @@ def killed_while_writing():
     draw = random.Random(1)
     npy("x.npy", [[draw.random(), draw.random()] for _ in range(3000)])
     before = sorted(os.listdir("."))
-    for wait in (0.5, 1, 1.5):
+    for written in (1, 1 << 20, 1 << 24):
         process = start("affinity", "x.npy", "-o", "a.mtx", "--threads", 1)
-        time.sleep(wait)
+        deadline = time.monotonic() + 60
+        while written_without_a_name(process.pid) < written and time.monotonic() < deadline:
+            time.sleep(0.005)
         process.kill()
         process.communicate()
         check(process.returncode == -signal.SIGKILL and sorted(os.listdir(".")) == before, f"{os.listdir('.')}")

@@ -430,3 +430,36 @@ def messages_name_what_predict_has():
             check(named <= {"--missing"}, f"{data}, {name}: {said}")
     write("new.csv", "a,b\n" + "".join(f"{i},{i}\n" for i in range(20)))
     check("--" not in cleave("predict", "r.json", "new.csv", "-o", "p.csv", err="new.csv").err, "no option for the columns of a model without names")
+
+
+@case
+def the_points_of_a_model_are_not_written_over():
+    blobs_npy()
+    cleave("ncut", "x.npy", "-k", 3, "--save-model", "--json", "m.json", "-q")
+    kept = open("m.clv", "rb").read()
+    os.symlink("m.clv", "l.csv")
+    cleave("predict", "m.json", "x.npy", "-o", "l.csv", "-q", code=64, err="would overwrite the input m.clv")
+    check(open("m.clv", "rb").read() == kept, "nothing lost")
+
+
+@case
+def more_clusters_than_a_result_can_have():
+    """No room is made for clusters that have no size, no label and no membership."""
+    points, _ = blobs()
+    csv("x.csv", points)
+    cleave("ncut", "x.csv", "-k", 3, "--json", "r.json", "--save-model", "-q")
+    cleave("dominant", "x.csv", "-k", 3, "--json", "d.json", "--save-model", "-q")
+    for name in ("r", "d"):
+        honest = json.loads(read(f"{name}.json"))
+        write("e.clv", "")
+        os.replace(f"{name}.clv", "e.clv")
+        for k in (4, 61, 2_000_000_000):
+            changed = dict(honest, k=k, options=dict(honest["options"], k=k))
+            write("e.json", json.dumps(changed))
+            cleave("predict", "e.json", "x.csv", "-o", "n.csv", code=65, err=f"e.json: 3 sizes are claimed for {k} clusters")
+        write("e.json", json.dumps(dict(changed, k=61, sizes=honest["sizes"] + [0] * 58)))
+        cleave("predict", "e.json", "x.csv", "-o", "n.csv", code=65, err="e.json: 61 clusters of 60 objects are claimed")
+        write("e.json", json.dumps(dict(honest, labels=[3] + honest["labels"][1:])))
+        cleave("predict", "e.json", "x.csv", "-o", "n.csv", code=65, err="label 3 of object 1 is not in -1..2")
+    write("e.json", json.dumps(dict(honest, k=4, sizes=honest["sizes"] + [0])))
+    cleave("predict", "e.json", "x.csv", "-o", "n.csv", code=65, err="with 3 rows or columns, but there must be 4|3 entries, but there must be 4")

@@ -250,3 +250,11 @@ def a_start_that_was_not_asked_for():
     cleave("symnmf", "x.npy", "-k", 3, "-o", "l.csv", "-q")
     cleave("symnmf", "x.npy", "-k", 3, "--start", "l.csv", "--json", "r.json", "-q")
     cleave("verify", "r.json", "x.npy", out="^accepted")
+
+
+@case
+def a_table_of_large_objectives_is_accepted():
+    npy("a.npy", [[1e62 * (1 if i // 3 == j // 3 else 0.1) for j in range(9)] for i in range(9)])
+    cleave("symnmf", "a.npy", "--affinity", "precomputed", "-k", "2:4", "--json", "r.json", "-q")
+    check(json.loads(read("r.json"))["k_table"][0]["objective"] > 1e100, "large ones")
+    cleave("verify", "r.json", "a.npy", out="^accepted")

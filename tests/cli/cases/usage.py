@@ -121,6 +121,7 @@ def options_of_later_methods_are_refused():
 def wrong_values():
     cleave("ncut", "x.npy", "-k", "three", code=64, err=r"^cleave ncut: --k .*three")
     cleave("ncut", "x.npy", "-k", "3", "--gamma", "-1", code=64, err="--gamma .*-1")
+    cleave("ncut", "x.npy", "-k", "3", "--gamma", "0", code=64, err="--gamma .*'0'.*above 0")
     cleave("ncut", "x.npy", "-k", "3", "--affinity", "gausian", code=64, err="--affinity .*gausian.*gaussian")
     cleave("ncut", "x.npy", "-k", "3", "--memory", "2Q", code=64, err="--memory .*2Q")
     cleave("ncut", "x.npy", "-k", "3", "--threads", "-2", code=64, err="--threads .*-2")
@@ -189,8 +190,30 @@ def a_range_without_clusters():
 def a_sparse_home_is_for_near_pairs():
     blobs_npy()
     for more in ([], ["--affinity", "local"]):
-        cleave("ncut", "x.npy", "-k", 2, "--home", "sparse", *more, code=64, err="which has all pairs: --affinity knn and local-knn have near pairs alone")
+        cleave("ncut", "x.npy", "-k", 2, "--home", "sparse", *more, code=64, err="which has all pairs: only --affinity knn and local-knn are limited to near pairs")
     cleave("ncut", "x.npy", "-k", 2, "--home", "sparse", "--affinity", "local-knn")
+
+
+@case
+def denormal_numbers_are_in_range():
+    blobs_npy()
+    for gamma in ("1e-308", "5e-324"):
+        cleave("ncut", "x.npy", "-k", 2, "--affinity", "gaussian", "--gamma", gamma, "--json", "r.json", "-q", err="")
+        check(json.loads(read("r.json"))["options"]["gamma"] == float(gamma), "as it was given")
+        cleave("verify", "r.json", "x.npy", out="^accepted")
+    for gamma in ("1e-400", "1e400"):
+        cleave("ncut", "x.npy", "-k", 2, "--affinity", "gaussian", "--gamma", gamma, code=64, err="above 0 and up to 1e.300")
+
+
+@case
+def a_home_of_all_pairs_says_which_home_has_near_ones():
+    blobs_npy()
+    for home in ("dense-f64", "dense-f32"):
+        cleave("ncut", "x.npy", "-k", 2, "--affinity", "knn", "--home", home, code=64, err=f"home = {home} cannot hold this knn affinity.*near pairs alone: use --home sparse")
+    npy("a.npy", [[1.0, 0.5], [0.5, 1.0]])
+    cleave("ncut", "a.npy", "-k", 2, "--affinity", "precomputed", "--home", "sparse", code=64, err="a dense matrix of doubles, which home dense-f64 holds")
+    write("a.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 1\n")
+    cleave("ncut", "a.mtx", "-k", 2, "--affinity", "precomputed", "--home", "dense-f64", code=64, err="a sparse matrix, which home sparse holds")
 
 
 @case
@@ -303,6 +326,16 @@ def without_isa(**more):
     return {**{name: value for name, value in os.environ.items() if name != "CLEAVE_ISA"}, **more}
 
 
+@case
+def joining_others_is_0_or_1():
+    blobs_npy()
+    for value in ("foo", "2", "01"):
+        cleave("ncut", "x.npy", "-k", 3, code=64, env={**os.environ, "CLEAVE_MPI": value},
+               err=rf"^cleave: CLEAVE_MPI={value}: it must be 0 or 1$")
+    for value in ("0", ""):
+        cleave("ncut", "x.npy", "-k", 3, "-q", env={**os.environ, "CLEAVE_MPI": value})
+
+
 def completers():
     """What bash, zsh and fish complete: functions of the words of a command line, the last one unfinished."""
     write("c.bash", cleave("completion", "bash").out)
@@ -385,3 +418,53 @@ def tolerances_that_prove_nothing():
     blobs_npy()
     for method in ("kpalm", "symnmf", "ncut", "dominant"):
         cleave(method, "x.npy", "-k", 3, "--tol", 1e308, code=64, err="--tol.*1e\\+?06|--tol.*1000000")
+
+
+@case
+def what_verify_says_of_a_stranger_is_one_line():
+    """Made-up members of tables and matrices are refused, and what a result says never reaches the terminal as it is."""
+    blobs_npy()
+    cleave("dominant", "x.npy", "-k", 2, "--json", "r.json", "-q")
+    for name in ("clusters", "membership"):
+        result = json.loads(read("r.json"))
+        (result[name][0] if name == "clusters" else result[name])["proved\x1b[31m\n"] = True
+        write("false.json", json.dumps(result))
+        cleave("verify", "false.json", "x.npy", code=1, out=rf"^rejected: {name} has a member proved\?\[31m\?, but dominant gives no such one\n$")
+    write("y.csv", "1,ant\n" * 30 + "2,bee\n" * 30)
+    cleave("verify", "r.json", "x.npy", "y.csv", code=64, err="to verify a result of dominant, give one file of data")
+
+
+@case
+def a_rho_that_is_lost_is_told_of():
+    npy("x.npy", [[1e9, 1e9]] * 5)
+    cleave("pursuit", "x.npy", "-k", 2, "--solver", "admm", "--rho", 0.1, code=65, err="the rho of admm is lost beside the squares of the points")
+
+
+@case
+def verify_refuses_what_has_no_place():
+    """Fields of labels in results without labels, similarities of methods that look at none, options that nobody has."""
+    blobs_npy()
+    write("y.csv", "".join(f"{i % 2}\n" for i in range(60)))
+    cleave("ksupport", "x.npy", "y.csv", "-k", 1, "--json", "sparse.json", "-q")
+    cleave("kpalm", "x.npy", "-k", 3, "--json", "kpalm.json", "-q")
+    cleave("kpalm", "x.npy", "-k", "2:4", "--json", "range.json", "-q")
+
+    def rejected(name, change, reason):
+        result = json.loads(read(f"{name}.json"))
+        change(result)
+        write("false.json", json.dumps(result))
+        data = ["x.npy", "y.csv"] if name == "sparse" else ["x.npy"]
+        cleave("verify", f"{name}.json", *data, out="^accepted")
+        cleave("verify", "false.json", *data, code=1, out="^rejected: .*" + reason)
+
+    for field, value in (("sizes", []), ("left_out", True), ("metrics", {"ari": 1}), ("terms", [["a"]]), ("affinity", {})):
+        rejected("sparse", lambda r: r.update({field: value}), f"the field {field} is claimed, but ksupport gives no such field")
+    rejected("kpalm", lambda r: r.update(affinity={}), "the field affinity is claimed, but kpalm gives no such field")
+    for option in ("proved: global optimum", "lambda", ""):
+        rejected("kpalm", lambda r: r["options"].update({option: None}), f'an option "{option}" is claimed, which kpalm does not have')
+    for column, value in (("objective", -1), ("gap_percent", 0), ("eigengap", 1), ("spread", 1.5)):
+        rejected("range", lambda r: r["k_table"][0].update({column: value}), f"row 1 of k_table is none that a run can have: {column}")
+    result = json.loads(read("range.json"))
+    result["k_table"][0].update(spread=1.06)  # of two agreements, 1 and -1/2
+    write("true.json", json.dumps(result))
+    cleave("verify", "true.json", "x.npy", out="^accepted")

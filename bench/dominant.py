@@ -109,7 +109,7 @@ ROWS = [
     Row("dominant-matrix", f"one dominant set of a given matrix to a relative gap of {GAP:g}", (1000, 2000, 4000), similarities,
         lambda n: ["dominant", "a.npy", "--affinity", "precomputed", *COMMON], ("affinity", "solve"),
         {"NumPy pairwise": numpy_pairwise, "NumPy replicator": numpy_replicator}, cohesiveness, "max", 1e-4,
-        limit="Of 5 (n = 1000) to 33 milliseconds (4000), two to three fifths are one look at every entry of the file, finite and symmetric, "
+        limit="Of 3 (n = 1000) to 25 milliseconds (4000), about half is one look at every entry of the file, finite and symmetric, "
         "which the peers, given an array in memory, do not take."),
     Row("dominant-points", f"one dominant set of n x 10 points to a relative gap of {GAP:g}", (10000, 40000, 160000), blobs,
         lambda n: ["dominant", "x.npy", "--gamma", GAMMA, *COMMON], ("affinity", "solve"),

@@ -36,6 +36,8 @@ THREADS = 2  # of bench/RESULTS.md
 LOAD_LIMIT = 0.2  # cores that others keep busy, before a row or after it: more is said beside the table
 
 sys.path.append(os.path.join(ROOT, "experiments/common"))
+for name in [name for name in os.environ if name.startswith("OPENBLAS_")]:  # a setting of this shell would hold back one side
+    del os.environ[name]
 
 
 @dataclasses.dataclass
@@ -409,6 +411,16 @@ def roofline_table(rounds):
             "OpenBLAS its product; exponentials count 30 operations an entry.\n\n" + markdown(lines))
 
 
+def stack_words():
+    """Which inner loops use the stack, and what for; nothing where the machine code cannot be read."""
+    output = subprocess.run([os.path.join(HERE, "stack"), os.path.join(ROOT, "build")], capture_output=True, text=True)
+    return "" if output.returncode else (
+        "\n\nInnermost loops that move vector registers to or from the stack, by their machine code (`bench/stack`). One or two moves are a "
+        "constant that is multiplied from its place, or a vector whose numbers are then taken one by one. transpose_tile, loosen and the loops of "
+        "nearest that are that short write out what the loop before them has found. project: a step of Newton's method for four rows side by side "
+        "holds more numbers than 16 registers; row by row, each step would wait for the one before.\n\n```\n" + output.stdout.strip() + "\n```")
+
+
 # --- the picture ---
 
 COLORS = {"baseline": "#999999", "avx2": "#0072b2", "avx512": "#d55e00"}
@@ -643,7 +655,7 @@ def bench(chosen):
     sets = sets_of(chosen.isa)
     parts = Parts(chosen, sets)
     if re.search(chosen.rows, "roofline"):
-        parts.keep("roofline", roofline_table(parts.setting["rounds"]))
+        parts.keep("roofline", roofline_table(parts.setting["rounds"]) + stack_words())
     for family, row in wanted:
         if row.sizes:
             measure_row(row, family, parts, chosen, sets)

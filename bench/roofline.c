@@ -38,6 +38,7 @@ static struct {
     void *stream;
     double y[LONG], out[STREAM / SHORT / sizeof(float)], square[STREAM / SHORT / sizeof(float)];
     int64_t rows[CLV_TILE_ROWS];
+    int32_t at[CLV_TILE_ROWS];
     clv_nearest nearest[CLV_TILE_ROWS];
     clv_projection projected[CLV_TILE_ROWS];
     double sums[CENTERS * MOST_FEATURES];
@@ -81,6 +82,18 @@ CALL(dot) {
     sink = set->dot(x, x + STREAM / 2 / sizeof *x, STREAM / 2 / sizeof *x);
 }
 
+CALL(steepest) { /* rows of memberships, as many as lie in the caches */
+    clv_steepest out;
+    for (int64_t r = 0; r < CLV_TILE_ROWS; r++) {
+        set->steepest(arena.weights64 + r * WIDTH, arena.keys64 + r * WIDTH, WIDTH, &out);
+    }
+    sink = out.gap;
+}
+
+CALL(row_distances) { /* of a point to its candidates */
+    set->row_distances(arena.points64, arena.points64, p, arena.at, CLV_TILE_ROWS, arena.sums);
+}
+
 CALL(add_sparse_rows) { /* rows from the stream: as many as lie in the caches */
     set->add_sparse_rows(arena.first, arena.index, arena.weights32, CENTERS, arena.stream, STRIP + 16, STRIP,
                          arena.sparse);
@@ -92,6 +105,19 @@ CALL(add_sparse_rows) { /* rows from the stream: as many as lie in the caches */
         const real *x = arena.stream, *end = x + STREAM / sizeof *x;                                                   \
         for (; x < end; x += LONG) {                                                                                   \
             set->f.accumulate(arena.y, x, LONG);                                                                       \
+        }                                                                                                              \
+    }                                                                                                                  \
+    CALL(accumulate_four##bits) {                                                                                      \
+        const real *x = arena.stream, *end = x + STREAM / sizeof *x;                                                   \
+        for (; x < end; x += 4 * LONG) {                                                                               \
+            set->f.accumulate_four(arena.y, x, x + LONG, x + 2 * LONG, x + 3 * LONG, LONG);                            \
+        }                                                                                                              \
+    }                                                                                                                  \
+    CALL(add_four##bits) {                                                                                             \
+        const real *x = arena.stream, *end = x + STREAM / sizeof *x;                                                   \
+        for (; x < end; x += 4 * LONG) {                                                                               \
+            set->f.add_four(arena.y, (const real *[]){x, x + LONG, x + 2 * LONG, x + 3 * LONG},                        \
+                            (double[]){0.1, -0.2, 0.3, -0.2}, LONG);                                                   \
         }                                                                                                              \
     }                                                                                                                  \
     CALL(add_weighted_four##bits) {                                                                                    \
@@ -126,6 +152,10 @@ CALL(add_sparse_rows) { /* rows from the stream: as many as lie in the caches */
     CALL(keys##bits) {                                                                                                 \
         set->f.keys(arena.points##bits, p, arena.rows, CLV_TILE_ROWS, arena.lines##bits, arena.lines##bits, WIDTH,     \
                     arena.keys##bits);                                                                                 \
+    }                                                                                                                  \
+    CALL(nearest##bits) {                                                                                              \
+        set->f.nearest(arena.points##bits, p, arena.rows, CLV_TILE_ROWS, arena.lines##bits, arena.lines##bits, WIDTH,  \
+                       CENTERS, arena.nearest);                                                                        \
     }                                                                                                                  \
     CALL(scan##bits) {                                                                                                 \
         set->f.scan(arena.weights##bits, CLV_TILE_ROWS, WIDTH, arena.nearest);                                         \
@@ -178,7 +208,9 @@ typedef struct kernel {
     }
 #define REAL_KERNELS(type, bits, gemm)                                                                                 \
     {"accumulate", type, call_accumulate##bits, STREAM, "read", 0},                                                    \
+        {"accumulate_four", type, call_accumulate_four##bits, STREAM, "read", 0},                                      \
         {"add_weighted_four", type, call_add_weighted_four##bits, STREAM, "read", 0},                                  \
+        {"add_four", type, call_add_four##bits, STREAM, "read", 0},                                                    \
         {"pass_one", type, call_pass_one##bits, STREAM, "read", 0},                                                    \
         {"pass_two", type, call_pass_two##bits, STREAM, "read", 0},                                                    \
         {"dot_rows", type, call_dot_rows##bits, STREAM, "read", 0},                                                    \
@@ -186,6 +218,8 @@ typedef struct kernel {
         {"scan", type, call_scan##bits, TILE_KEYS * bits / 8, "read", 0},                                              \
         {"project", type, call_project##bits, 3 * TILE_KEYS * bits / 8, "read", 0},                                    \
         PER_FEATURES("keys", type, call_keys##bits, 2 * TILE_KEYS, gemm),                                              \
+        {"nearest", type, call_nearest##bits, 16 * 2 * TILE_KEYS, gemm, 16},                                           \
+        {"nearest", type, call_nearest##bits, 64 * 2 * TILE_KEYS, gemm, 64},                                           \
         PER_FEATURES("spread", type, call_spread##bits, 2.0 * CLV_TILE_ROWS * CENTERS, gemm)
 
 static const kernel kernels[] = {
@@ -195,6 +229,8 @@ static const kernel kernels[] = {
     {"distance_line", "double", call_distance_line, 16 * 3 * TILE_PAIRS, "dgemm", 16},
     {"sum", "double", call_sum, STREAM, "read", 0},
     {"dot", "double", call_dot, STREAM, "read", 0},
+    {"row_distances", "double", call_row_distances, 16 * 3.0 * CLV_TILE_ROWS, "dgemm", 16},
+    {"steepest", "double", call_steepest, 2 * 8.0 * CLV_TILE_ROWS *WIDTH, "read", 0},
     {"add_sparse_rows", "float", call_add_sparse_rows, 2.0 * CENTERS *CHANGED *STRIP, "sgemm", 0},
     REAL_KERNELS("float", 32, "sgemm"),
     REAL_KERNELS("double", 64, "dgemm"),
@@ -287,6 +323,7 @@ static void fill_arena(void) {
     arena.work64 = doubles_of(CLV_PROJECTED_AT_ONCE * WIDTH, &rng);
     for (int64_t r = 0; r < CLV_TILE_ROWS; r++) {
         arena.rows[r] = r;
+        arena.at[r] = (int32_t)r;
     }
     arena.sparse = floats_of(CENTERS * STRIP, &rng);
     for (int32_t e = 0; e < CENTERS * CHANGED; e++) {

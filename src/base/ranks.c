@@ -6,7 +6,6 @@
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { ROOM = 64 };
@@ -26,8 +25,7 @@ enum { HOST = 128 };
 /* The signature of the last meeting: no other one has it. */
 enum { LEAVING = 20 };
 
-/* Nobody meets after this failure; work that cannot return it ends as it would after an interruption. */
-static clv_status break_by(clv_context *ctx, clv_status status) {
+clv_status clv_break_ranks(clv_context *ctx, clv_status status) {
     clv_ranks *r = clv_ranks_of(ctx);
     strncpy(r->why, clv_message(ctx), CLV_MESSAGE - 1);
     r->asked = true;
@@ -35,9 +33,9 @@ static clv_status break_by(clv_context *ctx, clv_status status) {
     return status;
 }
 
-static clv_status break_off(clv_context *ctx, const char *what) {
+clv_status clv_cut_off(clv_context *ctx, const char *what) {
     clv_ranks_of(ctx)->cut_off = true;
-    return break_by(ctx, clv_fail(ctx, CLV_EIO, "%s failed: the other processes cannot be reached", what));
+    return clv_break_ranks(ctx, clv_fail(ctx, CLV_EIO, "%s failed: the other processes cannot be reached", what));
 }
 
 bool clv_is_shared(const clv_context *ctx) {
@@ -104,9 +102,8 @@ int clv_owner_of(const clv_context *ctx, int64_t n, int64_t block, int64_t objec
 
 /* --- meetings --- */
 
-/* What the others of `with` bring; the time that it takes is added to *seconds. */
-static int gather_from(const clv_communicator *with, void *all, const int64_t *counts, const int64_t *places,
-                       double *seconds) {
+int clv_gather_from(const clv_communicator *with, void *all, const int64_t *counts, const int64_t *places,
+                    double *seconds) {
     double begun = clv_seconds();
     int failed = with->gather(with->self, all, counts, places);
     *seconds += clv_seconds() - begun;
@@ -117,7 +114,7 @@ static int exchange(clv_ranks *r, void *all, const int64_t *counts, const int64_
     for (int32_t q = 0; q < r->with.ranks; q++) {
         r->bytes += q == r->with.rank ? 0 : counts[q];
     }
-    return gather_from(&r->with, all, counts, places, seconds);
+    return clv_gather_from(&r->with, all, counts, places, seconds);
 }
 
 /* What rank `root` has to say becomes the message of this context. */
@@ -128,7 +125,7 @@ static clv_status pass_message(clv_context *ctx, int32_t root, clv_status status
         strncpy(text, clv_message(ctx), CLV_MESSAGE - 1);
     }
     if (r->with.broadcast(r->with.self, text, CLV_MESSAGE, root)) {
-        return break_off(ctx, "a meeting");
+        return clv_cut_off(ctx, "a meeting");
     }
     return root == 0 || clv_is_stop(status)
                ? clv_fail(ctx, status, "%s", text)
@@ -195,7 +192,7 @@ static clv_status meet(clv_context *ctx, uint64_t signature, clv_status status, 
     }
     r->meetings++;
     if (exchange(r, notes, r->counts, r->places, &r->waited)) {
-        return break_off(ctx, "a meeting");
+        return clv_cut_off(ctx, "a meeting");
     }
     int32_t failed = find_failure(notes, r->with.ranks);
     clv_status found = failed < 0 ? CLV_OK : (clv_status)notes[failed].status;
@@ -205,22 +202,20 @@ static clv_status meet(clv_context *ctx, uint64_t signature, clv_status status, 
                  "the processes have come apart: they do not compute the same numbers; are their options the same, "
                  "their machines alike, and "
                  "their files the same? (CLEAVE_ISA and OPENBLAS_CORETYPE make machines alike)");
-        return break_by(ctx, CLV_EINTERNAL);
+        return clv_break_ranks(ctx, CLV_EINTERNAL);
     }
     if (failed < 0) {
         return CLV_OK;
     }
     found = pass_message(ctx, failed, found);
-    return clv_is_stop(found) ? found : break_by(ctx, found);
+    return clv_is_stop(found) ? found : clv_break_ranks(ctx, found);
 }
 
 clv_status clv_meet(clv_context *ctx, uint64_t signature, clv_status status) {
     return meet(ctx, signature, status, NULL, 0);
 }
 
-/* Seconds of work between meetings that nothing but the clock is for, and how many such calls meet at any rate: what
- * short runs exchange does not depend on the clock. */
-#define APART 0.02
+/* How many calls of clv_meet_again meet at any rate: what short runs exchange does not depend on the clock. */
 enum { FEW = 8 };
 
 /* How often clv_meet_again may be called before ranks meet for it: by the longest time that any of them has worked for
@@ -233,7 +228,7 @@ static int64_t calls_apart(const clv_ranks *r) {
         longest = fmax(longest, worked);
     }
     double calls = (double)r->calls;
-    return (int64_t)fmax(1, calls * fmin(2, APART / longest));
+    return (int64_t)fmax(1, calls * fmin(2, CLV_APART / longest));
 }
 
 clv_status clv_meet_again(clv_context *ctx, uint64_t signature, clv_status status) {
@@ -280,7 +275,7 @@ clv_status clv_gather_bytes(clv_context *ctx, clv_status status, void *all, cons
     bool little = most <= ROOM;
     CLV_TRY(meet(ctx, signature & 0xffffffffffff, status, (char *)all + places[me], little ? counts[me] : 0));
     if (!little) {
-        return exchange(r, all, counts, places, &r->received) ? break_off(ctx, "gathering results") : CLV_OK;
+        return exchange(r, all, counts, places, &r->received) ? clv_cut_off(ctx, "gathering results") : CLV_OK;
     }
     const note *notes = r->notes;
     for (int32_t q = 0; q < r->with.ranks; q++) {
@@ -308,7 +303,7 @@ clv_status clv_broadcast(clv_context *ctx, clv_status status, void *data, int64_
     double begun = clv_seconds();
     int failed = r->with.broadcast(r->with.self, data, bytes, root);
     r->received += clv_seconds() - begun;
-    return failed ? break_off(ctx, "a message to all") : CLV_OK;
+    return failed ? clv_cut_off(ctx, "a message to all") : CLV_OK;
 }
 
 /* --- shares that are gathered --- */
@@ -398,7 +393,7 @@ clv_status clv_gather_columns(clv_context *ctx, clv_status status, double *y, in
     status = k > 0 ? clv_gather_bytes(ctx, status, y, counts, places) : clv_meet(ctx, 0, status);
     for (int64_t c = 1; c < k && status == CLV_OK; c++) {
         bool failed = exchange(r, y + c * n, counts, places, &r->received);
-        status = failed ? break_off(ctx, "gathering results") : CLV_OK;
+        status = failed ? clv_cut_off(ctx, "gathering results") : CLV_OK;
     }
     clv_free(ctx, counts);
     return status;
@@ -468,230 +463,6 @@ clv_status clv_agree_sum(clv_context *ctx, clv_status status, uint64_t *value) {
     return status;
 }
 
-/* --- groups --- */
-
-/* As many as there are groups fit into the notes of all ranks. */
-typedef struct group_note {
-    int64_t bytes;
-    int32_t status, ends; /* no more meetings, */
-    int64_t stopped;      /* which a stop may be the reason for: its status, or 0 */
-} group_note;
-
-int clv_group_count(const clv_context *ctx) {
-    const clv_ranks *r = clv_ranks_of(ctx);
-    return r && r->groups > 1 && !r->apart && r->alone == r->alone_in_group ? r->groups : 1;
-}
-
-int clv_group_index(const clv_context *ctx) {
-    return clv_group_count(ctx) > 1 ? clv_ranks_of(ctx)->group : 0;
-}
-
-/* Any thread may ask whether to end, but only one may talk to others. */
-static bool may_talk(const clv_ranks *r) {
-    return r && r->groups > 0 && !r->apart && pthread_equal(pthread_self(), r->thread);
-}
-
-void clv_tell_groups(clv_context *ctx) {
-    clv_ranks *r = clv_ranks_of(ctx);
-    if (may_talk(r) && !r->told) {
-        r->told = true;
-        r->between.tell(r->between.self); /* what comes of it is seen at the next meeting */
-    }
-}
-
-bool clv_hear_groups(clv_context *ctx, bool asked) {
-    clv_ranks *r = clv_ranks_of(ctx);
-    if (asked) {
-        clv_tell_groups(ctx);
-    } else if (may_talk(r) && !atomic_load(&r->heard) && clv_seconds() - r->listened >= APART) {
-        r->listened = clv_seconds();
-        atomic_store(&r->heard, r->between.is_told(r->between.self));
-    }
-    return asked || (r && atomic_load(&r->heard));
-}
-
-/* Until all are there: who waits may be asked for an end, which is for the others to know. */
-static clv_status wait_for_groups(clv_context *ctx) {
-    const struct timespec pause = {0, 1000000};
-    clv_ranks *r = clv_ranks_of(ctx);
-    double begun = clv_seconds();
-    bool all = false;
-    while (!all) {
-        if (r->between.arrive(r->between.self, &all)) {
-            return break_off(ctx, "a meeting of groups");
-        }
-        if (!all) {
-            clv_asked_to_stop_waiting(ctx);
-            nanosleep(&pause, NULL);
-        }
-    }
-    r->waited += clv_seconds() - begun;
-    return CLV_OK;
-}
-
-/* The failure of group `root`, told to all. One that did not fail has ended before the others: stopped, or they have
- * come apart. */
-static clv_status fail_with_group(clv_context *ctx, int root, const group_note *notes) {
-    clv_ranks *r = clv_ranks_of(ctx);
-    clv_status status = (clv_status)notes[root].status, stopped = (clv_status)notes[root].stopped;
-    char text[CLV_MESSAGE] = "";
-    r->apart = true;
-    if (root == r->group) {
-        strncpy(text, clv_message(ctx), CLV_MESSAGE - 1);
-    }
-    if (r->between.broadcast(r->between.self, text, CLV_MESSAGE, root)) {
-        return break_off(ctx, "a meeting of groups");
-    }
-    if (status >= 0 && stopped < 0) {
-        return notes[r->group].ends ? CLV_OK : clv_fail(ctx, stopped, "process group %d was stopped", root + 1);
-    }
-    if (status >= 0) {
-        clv_fail(ctx, CLV_EINTERNAL, "the groups of processes have come apart: group %d has ended before others",
-                 root + 1);
-        return break_by(ctx, CLV_EINTERNAL);
-    }
-    clv_fail(ctx, status, "%s", text);
-    return clv_is_stop(status) ? status : break_by(ctx, status);
-}
-
-/* The group whose status counts, as of ranks; one that ends while others go on; -1: none. */
-static int find_group(const group_note *notes, int groups) {
-    int stopped = -1, ended = -1, ends = 0;
-    for (int g = 0; g < groups; g++) {
-        if (notes[g].status < 0 && !clv_is_stop((clv_status)notes[g].status)) {
-            return g;
-        }
-        stopped = stopped < 0 && notes[g].status < 0 ? g : stopped;
-        ended = ended < 0 && notes[g].ends ? g : ended;
-        ends += notes[g].ends != 0;
-    }
-    return stopped >= 0 ? stopped : ends < groups ? ended : -1;
-}
-
-/* The ranks of a group agree first, so that each has the same to say; the notes of that meeting have been read. */
-static clv_status meet_groups(clv_context *ctx, clv_status status, group_note mine) {
-    clv_ranks *r = clv_ranks_of(ctx);
-    group_note *notes = r->notes;
-    mine.status = r->broken < 0 ? r->broken : clv_meet(ctx, 8, status);
-    if (r->apart || r->cut_off) { /* nobody waits for this one; or they do until it leaves */
-        return (clv_status)mine.status;
-    }
-    for (int g = 0; g < r->groups; g++) {
-        r->counts[g] = sizeof *notes;
-        r->places[g] = g * (int64_t)sizeof *notes;
-    }
-    if (mine.status < 0 && mine.status != CLV_ETIME) { /* each group has the time limit itself */
-        clv_tell_groups(ctx);
-    }
-    CLV_TRY(wait_for_groups(ctx));
-    notes[r->group] = mine;
-    if (gather_from(&r->between, notes, r->counts, r->places, &r->waited)) {
-        return break_off(ctx, "a meeting of groups");
-    }
-    int found = find_group(notes, r->groups);
-    return found < 0 ? CLV_OK : fail_with_group(ctx, found, notes);
-}
-
-clv_status clv_groups_meet(clv_context *ctx, clv_status status) {
-    return clv_group_count(ctx) > 1 ? meet_groups(ctx, status, (group_note){0}) : status;
-}
-
-/* Bytes of all groups, behind each other; those of this one are there. */
-static clv_status exchange_groups(clv_context *ctx, unsigned char *all, const int64_t *ends) {
-    clv_ranks *r = clv_ranks_of(ctx);
-    for (int g = 0; g < r->groups; g++) {
-        r->places[g] = g > 0 ? ends[g - 1] : 0;
-        r->counts[g] = ends[g] - r->places[g];
-        r->bytes += g == r->group ? 0 : r->counts[g];
-    }
-    bool failed = gather_from(&r->between, all, r->counts, r->places, &r->received);
-    return failed ? break_off(ctx, "a meeting of groups") : CLV_OK;
-}
-
-clv_status clv_groups_gather(clv_context *ctx, clv_status status, const void *own, int64_t bytes, unsigned char **all,
-                             int64_t *ends) {
-    clv_ranks *r = clv_ranks_of(ctx);
-    int64_t end = 0;
-    *all = NULL;
-    CLV_TRY(meet_groups(ctx, status, (group_note){.bytes = bytes}));
-    for (int g = 0; g < r->groups; g++) {
-        ends[g] = end += ((const group_note *)r->notes)[g].bytes;
-    }
-    *all = clv_alloc(ctx, end > 0 ? end : 1, 1);
-    if (*all && bytes > 0) {
-        memcpy(*all + ends[r->group] - bytes, own, (size_t)bytes);
-    }
-    status = meet_groups(ctx, *all ? CLV_OK : CLV_ENOMEM, (group_note){0});
-    status = status < 0 ? status : exchange_groups(ctx, *all, ends);
-    if (status < 0) {
-        clv_free(ctx, *all);
-        *all = NULL;
-    }
-    return status;
-}
-
-/* What a program has to say of a failure of its own. */
-static void take_message(clv_context *ctx, clv_status status, const char *message) {
-    if (status < 0 && message && *message) {
-        clv_fail(ctx, status, "%s", message);
-    }
-}
-
-clv_status clv_context_group(clv_context *ctx, int64_t groups) {
-    clv_ranks *r = clv_ranks_of(ctx);
-    int64_t ranks = r ? r->with.ranks : 1;
-    if (groups < 1 || ranks % groups != 0) {
-        return clv_fail(ctx, CLV_EUSAGE, "%lld processes cannot be divided into %lld groups of the same size",
-                        (long long)ranks, (long long)groups);
-    }
-    if (groups == 1 || !r) {
-        return CLV_OK;
-    }
-    int32_t size = (int32_t)(ranks / groups), rank = r->with.rank;
-    r->all = r->with;
-    if (r->all.split(r->all.self, rank / size, &r->with) || r->all.split(r->all.self, rank % size, &r->between)) {
-        r->with = r->all;
-        return break_off(ctx, "making groups");
-    }
-    r->groups = (int)groups;
-    r->group = rank / size;
-    r->sequence_of_all = r->sequence;
-    r->alone += size == 1;
-    r->alone_in_group = r->alone;
-    r->apart = r->told = false;
-    r->listened = 0;
-    r->thread = pthread_self();
-    atomic_store(&r->heard, false);
-    atomic_store(&r->hurried, false);
-    return CLV_OK;
-}
-
-/* What may have brought this rank to its end before others, by its own clock and hook; 0: nothing. */
-static clv_status own_stop(clv_context *ctx) {
-    clv_own_clock_begin(ctx);
-    bool asked = clv_ranks_of(ctx)->asked || clv_asked_to_stop(ctx);
-    clv_own_clock_end(ctx);
-    return asked ? CLV_EINTERRUPTED : atomic_load(&clv_ranks_of(ctx)->hurried) ? CLV_ETIME : CLV_OK;
-}
-
-clv_status clv_context_ungroup(clv_context *ctx, clv_status status, const char *message) {
-    clv_ranks *r = clv_ranks_of(ctx);
-    if (!r || r->groups == 0) {
-        return status;
-    }
-    take_message(ctx, status, message);
-    clv_status met = meet_groups(ctx, status, (group_note){.ends = 1, .stopped = own_stop(ctx)});
-    r->alone -= r->with.ranks == 1;
-    if (!r->cut_off) { /* all close them together */
-        r->with.close(r->with.self);
-        r->between.close(r->between.self);
-    }
-    r->with = r->all;
-    r->sequence = r->sequence_of_all;
-    r->groups = 0;
-    return met;
-}
-
 /* --- joining --- */
 
 /* What must be the same on all ranks for their numbers to be the same. */
@@ -748,8 +519,8 @@ clv_status clv_ranks_join(clv_context *ctx, const clv_communicator *with) {
         return CLV_ENOMEM;
     }
     if (!with->threads) { /* still joined: as soon as others leave, the launcher ends those that did not */
-        return break_by(ctx,
-                        clv_fail(ctx, CLV_EIO, UNREACHABLE "this MPI does not allow threads (MPI_THREAD_FUNNELED)"));
+        return clv_break_ranks(
+            ctx, clv_fail(ctx, CLV_EIO, UNREACHABLE "this MPI does not allow threads (MPI_THREAD_FUNNELED)"));
     }
     r->epoch = clv_seconds();
     r->alone = with->ranks == 1;
@@ -777,6 +548,12 @@ clv_status clv_ranks_leave(clv_context *ctx) {
 
 /* --- what programs use of it --- */
 
+void clv_take_message(clv_context *ctx, clv_status status, const char *message) {
+    if (status < 0 && message && *message) {
+        clv_fail(ctx, status, "%s", message);
+    }
+}
+
 clv_status clv_context_join(clv_context *ctx, const char *plugin) {
     CLV_NEED(ctx, plugin);
     const clv_plugin_head *head;
@@ -795,7 +572,7 @@ clv_status clv_context_leave(clv_context *ctx) {
 }
 
 clv_status clv_context_meet(clv_context *ctx, clv_status status, const char *message) {
-    take_message(ctx, status, message);
+    clv_take_message(ctx, status, message);
     return clv_groups_meet(ctx, clv_meet(ctx, 1, status));
 }
 

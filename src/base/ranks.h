@@ -41,6 +41,8 @@ typedef struct clv_ranks_plugin {
 
 enum { CLV_MESSAGE = 2048 }; /* of a context, with its end */
 
+#define CLV_APART 0.02 /* seconds of work between looks at others that nothing but the clock is for */
+
 /* What a context knows of the other ranks. Only the thread that made the context meets them. */
 typedef struct clv_ranks {
     clv_communicator with;
@@ -138,6 +140,11 @@ clv_status clv_agree_largest(clv_context *ctx, double *value);
 clv_status clv_agree_same(clv_context *ctx, clv_status status, uint64_t hash, const char *what);
 /* The sum over ranks, modulo 2^64. */
 clv_status clv_agree_sum(clv_context *ctx, clv_status status, uint64_t *value);
+/* What rank `root` has becomes everybody's. */
+clv_status clv_broadcast(clv_context *ctx, clv_status status, void *data, int64_t bytes, int root);
+
+/* --- rank_groups.c --- */
+
 /* Groups: how many share the restarts at the moment (1: none do), and which this one is. */
 int clv_group_count(const clv_context *ctx);
 int clv_group_index(const clv_context *ctx);
@@ -152,7 +159,17 @@ clv_status clv_groups_meet(clv_context *ctx, clv_status status);
  * free: group g has those from ends[g - 1] to ends[g] - 1. */
 clv_status clv_groups_gather(clv_context *ctx, clv_status status, const void *own, int64_t bytes, unsigned char **all,
                              int64_t *ends);
-/* What rank `root` has becomes everybody's. */
-clv_status clv_broadcast(clv_context *ctx, clv_status status, void *data, int64_t bytes, int root);
+
+/* --- of ranks.c, for both --- */
+
+/* Nobody meets after this failure; work that cannot return it ends as it would after an interruption. */
+clv_status clv_break_ranks(clv_context *ctx, clv_status status);
+/* The same where the others cannot be reached any more. */
+clv_status clv_cut_off(clv_context *ctx, const char *what);
+/* What the others of `with` bring; the time that it takes is added to *seconds. */
+int clv_gather_from(const clv_communicator *with, void *all, const int64_t *counts, const int64_t *places,
+                    double *seconds);
+/* What a program has to say of a failure of its own. */
+void clv_take_message(clv_context *ctx, clv_status status, const char *message);
 
 #endif

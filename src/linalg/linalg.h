@@ -53,6 +53,8 @@ void clv_free_texts(clv_context *ctx, char **texts, int64_t count); /* takes NUL
 
 /* CLV_EDATA with the place (from 1) of the first stored value that is NaN or infinite. */
 clv_status clv_data_check_finite(const clv_data *data);
+/* Replaces values of a mapping, or of the caller, by owned ones. */
+clv_status clv_data_own_values(clv_data *data);
 /* Refuse a value that is not finite or larger than `most` in magnitude, naming its place in `name`. */
 clv_status clv_matrix_check(clv_context *ctx, const char *name, const clv_matrix *m, double most);
 /* The same for the rows first .. last - 1. */

@@ -13,13 +13,14 @@
  *                v_il = s_i w_il(t + 1) / d(x_l(t), a_i)       epsilon-KPALM: a gradient step of length 1 / L_l,
  *                                                              L_l = sum_i v_il, which is one of Weiszfeld's.
  * PALM       The generic algorithm takes steps 1 / gamma_x as long in (2.2), and gamma_w alpha_i(t) in (2.1), where
- * sigma is linear, and so any alpha_i(t) > 0 will do; gamma_w and gamma_x are its gamma_1, gamma_2 > 1. Decrease sigma
- * falls by at least rho_1 |z(t + 1) - z(t)|^2, z = (w, x): Propositions 1 and 5 (decrease.c). So z(t) converges to a
- * critical point (Theorem 4); how near it is, by Propositions 2 and 6, is in evaluate.c. Limit      Solvers lloyd and
- * weiszfeld are alpha = 0: P gives all weight to the nearest center. Reference  Voldman, Sabach and Teboulle, "A novel
- * class of globally convergent algorithms for clustering problems" (slides, 2016). Their alpha_i(t) is s_i alpha_i(t)
- * here. Cost       n k p multiplications at most, and one pass over the points: (2.1) goes through tiles of objects,
- * which add v_il (a_i, 1) to the sums of (2.2) on their way (assign.c); (2.2) itself is k p divisions. */
+ *            sigma is linear, and so any alpha_i(t) > 0 will do; gamma_w and gamma_x are its gamma_1, gamma_2 > 1.
+ * Decrease   sigma falls by at least rho_1 |z(t + 1) - z(t)|^2, z = (w, x): Propositions 1 and 5 (decrease.c). So z(t)
+ *            converges to a critical point (Theorem 4); how near it is, by Propositions 2 and 6, is in evaluate.c.
+ * Limit      Solvers lloyd and weiszfeld are alpha = 0: P gives all weight to the nearest center.
+ * Reference  Voldman, Sabach and Teboulle, "A novel class of globally convergent algorithms for clustering problems"
+ *            (slides, 2016). Their alpha_i(t) is s_i alpha_i(t) here.
+ * Cost       n k p multiplications at most, and one pass over the points: (2.1) goes through tiles of objects, which
+ *            add v_il (a_i, 1) to the sums of (2.2) on their way (assign.c); (2.2) itself is k p divisions. */
 #include "methods/kpalm/kpalm.h"
 
 #include <string.h>

@@ -165,6 +165,16 @@ CALL(add_sparse_rows) { /* rows from the stream: as many as lie in the caches */
         set->f.project(arena.lines##bits, arena.keys##bits, arena.work##bits, CLV_TILE_ROWS, WIDTH, WIDTH, 1, false,   \
                        arena.projected);                                                                               \
     }                                                                                                                  \
+    CALL(project_few##bits) { /* of four places each */                                                                \
+        static const int32_t index[] = {3, 22, 47, 61};                                                                \
+        clv_short_list list[CLV_TILE_ROWS];                                                                            \
+        double alpha[CLV_TILE_ROWS];                                                                                   \
+        for (int64_t r = 0; r < CLV_TILE_ROWS; r++) {                                                                  \
+            list[r] = (clv_short_list){index, arena.lines##bits + r, 4};                                               \
+            alpha[r] = 1;                                                                                              \
+        }                                                                                                              \
+        set->f.project_few(arena.weights##bits, WIDTH, list, CLV_TILE_ROWS, alpha, arena.work##bits, arena.projected); \
+    }                                                                                                                  \
     CALL(spread##bits) {                                                                                               \
         int64_t line = CLV_LINE / sizeof(real), pitch = (p + line - 1) / line * line;                                  \
         set->f.spread(arena.weights##bits, WIDTH, arena.points##bits, pitch, CLV_TILE_ROWS, CENTERS, p, arena.sums,    \
@@ -217,6 +227,7 @@ typedef struct kernel {
         {"dot_square_rows", type, call_dot_square_rows##bits, STREAM, "read", 0},                                      \
         {"scan", type, call_scan##bits, TILE_KEYS * bits / 8, "read", 0},                                              \
         {"project", type, call_project##bits, 3 * TILE_KEYS * bits / 8, "read", 0},                                    \
+        {"project_few", type, call_project_few##bits, TILE_KEYS * bits / 8, "read", 0},                                \
         PER_FEATURES("keys", type, call_keys##bits, 2 * TILE_KEYS, gemm),                                              \
         {"nearest", type, call_nearest##bits, 16 * 2 * TILE_KEYS, gemm, 16},                                           \
         {"nearest", type, call_nearest##bits, 64 * 2 * TILE_KEYS, gemm, 64},                                           \

@@ -18,6 +18,7 @@ enum {
     CLV_TILE_ROWS = 48,
     CLV_MOST_TURNED = 128,     /* features of rows that are turned to find their nearest centers */
     CLV_PROJECTED_AT_ONCE = 4, /* rows that are projected side by side */
+    CLV_FEW = 8,               /* weights in a list that is projected as such, at most */
     CLV_SPMM_WIDTH = 8         /* vectors that a sparse matrix is multiplied by at once */
 };
 
@@ -33,6 +34,13 @@ typedef struct clv_nearest {
     double key, next;
     int32_t center;
 } clv_nearest;
+
+/* A row of weights that are 0 but for weight[e] (float or double) at index[e], in rising order; count <= CLV_FEW. */
+typedef struct clv_short_list {
+    const int32_t *index;
+    const void *weight;
+    int64_t count;
+} clv_short_list;
 
 /* What became of a row of weights. */
 typedef struct clv_projection {

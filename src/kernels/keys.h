@@ -103,10 +103,10 @@ INLINE REALS NAME(less)(REALS x, REALS y) {
 }
 
 /* The least key, the next one, and where the least is: the first of equals. Every lane keeps its own least, the next
- * one and the place; then the lanes are compared. */
+ * one and the place; then the lanes are compared, by halves. */
 INLINE clv_nearest NAME(scan_row)(const REAL *key, int64_t width) {
     REALS least = *(const REALS *)key, next = (REALS){0} + HUGE_KEY;
-    MASK place = {0}, at = {0};
+    MASK place = {PLACES(0)}, at = place;
     for (int64_t l = LANES; l < width; l += LANES) {
         REALS here = *(const REALS *)(key + l);
         MASK better = here < least;
@@ -115,21 +115,17 @@ INLINE clv_nearest NAME(scan_row)(const REAL *key, int64_t width) {
         place = (better & at) | (~better & place);
         least = PICK(better, here, least);
     }
-    REAL lane[LANES], second[LANES];
-    INTEGER start[LANES];
-    memcpy(lane, &least, sizeof lane);
-    memcpy(second, &next, sizeof second);
-    memcpy(start, &place, sizeof start);
-    int winner = 0;
-    for (int l = 1; l < LANES; l++) {
-        bool better = lane[l] < lane[winner] || (lane[l] == lane[winner] && start[l] < start[winner]);
-        winner = better ? l : winner;
+    REALS under = -least;
+    REAL low = -TOP_LANE(&under);
+    MASK same = least == low;
+    INTEGER lane[LANES], first = place[0];
+    memcpy(lane, &place, sizeof lane);
+    for (unsigned left = BITS(&same), ties = 0; left; left &= left - 1, ties++) {
+        INTEGER one = lane[__builtin_ctz(left)];
+        first = ties == 0 || one < first ? one : first;
     }
-    REAL beside = second[winner];
-    for (int l = 0; l < LANES; l++) {
-        beside = l != winner && lane[l] < beside ? lane[l] : beside;
-    }
-    return (clv_nearest){(double)lane[winner], (double)beside, (int32_t)start[winner] + winner};
+    under = -PICK(place == first, next, least);
+    return (clv_nearest){(double)low, (double)-TOP_LANE(&under), (int32_t)first};
 }
 
 static void NAME(scan)(const REAL *keys, int64_t rows, int64_t width, clv_nearest *out) {

@@ -179,16 +179,6 @@ static void NAME(project)(const REAL *d, REAL *w, REAL *work, int64_t rows, int3
     }
 }
 
-static int64_t NAME(count_below)(const REAL *d, int64_t width, REAL bar) {
-    const REALS bars = (REALS){0} + bar;
-    MASK below = {0}; /* -1 for each */
-    for (int64_t l = 0; l < width; l += LANES) {
-        below += *(const REALS *)(d + l) < bars;
-    }
-    REALS counts = __builtin_convertvector(below, REALS);
-    return -(int64_t)SUM_LANES(&counts);
-}
-
 /* The same where the tau of each row is known: w <- max(w - d / alpha - shift, 0). */
 static void NAME(shift)(const REAL *d, REAL *w, int64_t rows, int64_t width, double inverse_alpha, const float *shift) {
     const REALS zero = {0};

@@ -58,63 +58,6 @@ static void NAME(add_mass)(const REAL *weight, int64_t width, int64_t rows, int6
     }
 }
 
-/* The lanes that are not 0, as the bits of a number. */
-INLINE unsigned NAME(lane_bits)(const MASK *lanes) {
-    INTEGER lane[LANES], bits = 0;
-    memcpy(lane, lanes, sizeof lane);
-#pragma omp simd reduction(| : bits)
-    for (int l = 0; l < LANES; l++) {
-        bits |= lane[l] ? (INTEGER)1 << l : 0;
-    }
-    return (unsigned)bits;
-}
-
-/* A few nonzeros of a row: first the vectors of each lane that have one, as the bits of a number, then the lanes; put
- * in order one by one. */
-INLINE int64_t NAME(collect_few)(const REAL *weight, int32_t vectors, int32_t *index, REAL *out) {
-    const REALS zero = {0};
-    MASK found = {0};
-    INTEGER lane[LANES];
-    int64_t count = 0;
-    for (int32_t j = 0; j < vectors; j++) {
-        found |= (((const REALS *)weight)[j] > zero) & ((INTEGER)1 << j);
-    }
-    memcpy(lane, &found, sizeof lane);
-    for (unsigned bits = NAME(lane_bits)(&found); bits; bits &= bits - 1) {
-        int l = __builtin_ctz(bits);
-        for (unsigned in = (unsigned)lane[l]; in; in &= in - 1) {
-            int32_t place = __builtin_ctz(in) * LANES + l;
-            int64_t at = count++;
-            for (; at > 0 && index[at - 1] > place; at--) {
-                index[at] = index[at - 1];
-            }
-            index[at] = place;
-        }
-    }
-    for (int64_t e = 0; e < count; e++) {
-        out[e] = weight[index[e]];
-    }
-    return count;
-}
-
-/* The nonzeros of a row of weights. `few`: probably less than ten. */
-static int64_t NAME(collect)(const REAL *weight, int64_t width, bool few, int32_t *index, REAL *out) {
-    const REALS zero = {0};
-    int64_t count = 0;
-    if (few && width <= 30 * LANES) {
-        return NAME(collect_few)(weight, (int32_t)width / LANES, index, out);
-    }
-    for (int64_t first = 0; first < width; first += LANES) {
-        MASK in = *(const REALS *)(weight + first) > zero;
-        for (unsigned bits = NAME(lane_bits)(&in); bits; bits &= bits - 1) {
-            int64_t at = first + __builtin_ctz(bits);
-            index[count] = (int32_t)at;
-            out[count++] = weight[at];
-        }
-    }
-    return count;
-}
-
 /* Weights in sums: times the sample weight, and over the distance where there is one. */
 static void NAME(scale)(REAL *restrict weight, const REAL *restrict distance, int64_t width, double sample) {
     REAL times = (REAL)sample;

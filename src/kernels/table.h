@@ -34,16 +34,24 @@ void (*nearest)(const REAL *values, int64_t p, const int64_t *rows, int64_t coun
 /* --- projection.h: w <- P(w - d / alpha), P onto the simplex. `work` has CLV_PROJECTED_AT_ONCE rows. --- */
 void (*project)(const REAL *d, REAL *w, REAL *work, int64_t rows, int32_t k, int32_t width, double alpha, bool steep,
                 clv_projection *out);
-int64_t (*count_below)(const REAL *d, int64_t width, REAL bar); /* of a row, padded to whole lines */
 /* w <- max(w - d / alpha - shift, 0) */
 void (*shift)(const REAL *d, REAL *w, int64_t rows, int64_t width, double inverse_alpha, const float *shift);
+/* --- lists.h --- */
+/* The nonzeros of a row of weights, how many. */
+int64_t (*collect)(const REAL *weight, int64_t width, int32_t *index, REAL *out);
+/* project for rows of d whose w are lists, each with its alpha: the new weights of list r, in its order, from out[r *
+ * CLV_FEW] on. A support of 0 says that other places of the row get weight, too: all that is said of it is worth
+ * nothing.
+ */
+void (*project_few)(const REAL *d, int64_t width, const clv_short_list *list, int64_t rows, const double *alpha,
+                    REAL *out, clv_projection *found);
+/* sums[index[e] * stride + f] += weight[e] times x[f] for f < p, and + p: weight[e] times */
+void (*add_listed)(double *sums, int64_t stride, const REAL *x, int64_t p, const clv_short_list *list, double times);
 /* --- sums.h: sums[l * stride + f] += sum over r of weight[r * width + l] a[r * pitch + f] --- */
 void (*spread)(const REAL *weight, int64_t width, const REAL *a, int64_t pitch, int64_t rows, int64_t k, int64_t p,
                double *sums, int64_t stride);
 /* mass[l * stride] += the weights of center l; `line` has room for a row. */
 void (*add_mass)(const REAL *weight, int64_t width, int64_t rows, int64_t k, REAL *line, double *mass, int64_t stride);
-/* The nonzeros of a row of weights, how many; `few`: probably less than ten. */
-int64_t (*collect)(const REAL *weight, int64_t width, bool few, int32_t *index, REAL *out);
 /* weight <- sample weight / distance (NULL: 1) */
 void (*scale)(REAL *weight, const REAL *distance, int64_t width, double sample);
 double (*row_distance)(const REAL *x, const double *c, int64_t p); /* |x - c|^2 */

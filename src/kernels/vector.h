@@ -11,7 +11,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
-#if defined(__AVX__)
+#if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
@@ -57,6 +57,39 @@ typedef float loose_half_floats __attribute__((vector_size(VECTOR / 2), aligned(
 #endif
 
 #define INLINE static inline __attribute__((always_inline))
+
+/* The lanes of a mask as the bits of a number. */
+INLINE unsigned bits_of_floats(const float_mask *mask) {
+#if defined(__AVX512F__)
+    return _mm512_movepi32_mask((__m512i)*mask);
+#elif defined(__AVX__)
+    return (unsigned)_mm256_movemask_ps((__m256)*mask);
+#elif defined(__SSE2__)
+    return (unsigned)_mm_movemask_ps((__m128)*mask);
+#else
+    unsigned bits = 0;
+    for (unsigned l = 0; l < FLOATS; l++) {
+        bits |= (unsigned)((*mask)[l] & 1) << l;
+    }
+    return bits;
+#endif
+}
+
+INLINE unsigned bits_of_doubles(const double_mask *mask) {
+#if defined(__AVX512F__)
+    return _mm512_movepi64_mask((__m512i)*mask);
+#elif defined(__AVX__)
+    return (unsigned)_mm256_movemask_pd((__m256d)*mask);
+#elif defined(__SSE2__)
+    return (unsigned)_mm_movemask_pd((__m128d)*mask);
+#else
+    unsigned bits = 0;
+    for (unsigned l = 0; l < DOUBLES; l++) {
+        bits |= (unsigned)((*mask)[l] & 1) << l;
+    }
+    return bits;
+#endif
+}
 
 /* The lanes of x, turned around by so many places. */
 #define PLACES_2(by) (by), (by) + 1

@@ -308,28 +308,116 @@ static void NAME(check_project)(const clv_kernel_set *set) {
 }
 TEST_EACH_SET(NAME(project))
 
-/* The same where the shift is known, row by row. */
-static void NAME(check_count_below)(const clv_kernel_set *set) {
-    kernel_name = "count_below";
-    for (int64_t k = 1; k <= MOST_CENTERS; k += k < 70 ? 1 : 5) {
-        int64_t width = PADDED(REAL, k);
-        clv_rng rng = clv_rng_stream((uint64_t)k, 2);
-        REAL *d = NAME(drawn)(&rng, width, -4, 4, true);
-        for (int64_t l = k; l < width; l++) {
-            d[l] = (REAL)HUGE_VAL;
+/* That the projection of a row needs a place where its weight was 0: one is above the threshold of the others alone,
+ * but for rounding. */
+static void NAME(expect_another)(const REAL *before, const REAL *d, int64_t k, double inverse) {
+    double least = HUGE_VAL, low = -HUGE_VAL, high = -HUGE_VAL, beside = -HUGE_VAL;
+    for (int64_t l = 0; l < k; l++) {
+        least = before[l] > 0 ? fmin(least, (double)d[l]) : least;
+    }
+    for (int64_t l = 0; l < k; l++) {
+        double v = (double)before[l] - ((double)d[l] - least) * inverse;
+        high = before[l] > 0 ? fmax(high, v) : high;
+        beside = before[l] > 0 ? beside : fmax(beside, v);
+    }
+    low = high - 1;
+    for (int step = 0; step < 200; step++) { /* the threshold, by bisection */
+        double middle = (low + high) / 2, sum = 0;
+        for (int64_t l = 0; l < k; l++) {
+            double v = (double)before[l] - ((double)d[l] - least) * inverse;
+            sum += before[l] > 0 ? fmax(v - middle, 0) : 0;
         }
-        for (int bar = -5; bar <= 5; bar++) {
-            int64_t expected = 0;
-            for (int64_t l = 0; l < k; l++) {
-                expected += d[l] < (REAL)bar;
+        low = sum > 1 ? middle : low;
+        high = sum > 1 ? high : middle;
+    }
+    expect(beside >= low - 16 * UNIT * (3 + fabs(least) * inverse), "its list is enough", k, 0);
+}
+
+/* The same for weights that are lists: the certificate of the whole row, or that a list is not enough. */
+static void NAME(compare_few)(const clv_kernel_set *set, int64_t k, int64_t rows, double alpha, bool ties) {
+    int64_t width = PADDED(REAL, k);
+    clv_rng rng = clv_rng_stream((uint64_t)k, (uint64_t)(rows + 100 * ties));
+    REAL *d = NAME(drawn)(&rng, rows * width, ties ? 0 : -1, ties ? 2 : 3, ties), *before = ROOM(REAL, rows * width);
+    REAL *w = ROOM(REAL, rows * width), *weight = ROOM(REAL, rows * CLV_FEW), *got = ROOM(REAL, rows * CLV_FEW);
+    int32_t *index = ROOM(int32_t, rows * CLV_FEW);
+    clv_short_list *list = ROOM(clv_short_list, rows);
+    double *alphas = ROOM(double, rows);
+    clv_projection *out = ROOM(clv_projection, rows);
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t count = 0;
+        alphas[r] = r % 3 ? alpha : 2 * alpha;
+        NAME(fill_weights)(&rng, before + r * width, k, 1 + clv_rng_below(&rng, CLV_FEW));
+        for (int64_t l = 0; l < width; l++) {
+            if (l >= k) {
+                d[r * width + l] = (REAL)HUGE_VAL;
+            } else if (before[r * width + l] > 0) {
+                d[r * width + l] -= (REAL)(r % 2); /* near enough to be alone */
+                index[r * CLV_FEW + count] = (int32_t)l;
+                weight[r * CLV_FEW + count++] = before[r * width + l];
             }
-            expect_same((double)set->TABLE.count_below(d, width, (REAL)bar), (double)expected, k, bar);
         }
+        list[r] = (clv_short_list){index + r * CLV_FEW, weight + r * CLV_FEW, count};
+    }
+    memcpy(w, before, (size_t)(rows * width) * sizeof *w);
+    set->TABLE.project_few(d, width, list, rows, alphas, got, out);
+    for (int64_t r = 0; r < rows; r++) {
+        double inverse = (double)(REAL)fmin(1 / alphas[r], MOST_INVERSE);
+        REAL *row = w + r * width;
+        if (out[r].support > 0) {
+            for (int64_t e = 0; e < list[r].count; e++) {
+                row[list[r].index[e]] = got[r * CLV_FEW + e];
+            }
+            NAME(expect_projection)(before + r * width, d + r * width, row, k, width, inverse, true, &out[r]);
+            continue;
+        }
+        NAME(expect_another)(before + r * width, d + r * width, k, inverse);
+    }
+    release();
+}
+
+static void NAME(check_project_few)(const clv_kernel_set *set) {
+    const double alphas[] = {1e-300, 1e-9, 1e-3, 0.05, 0.5, 3, 100, 1e6};
+    kernel_name = "project_few";
+    for (int64_t k = 1; k <= MOST_CENTERS; k += k < 70 ? 1 : 5) {
+        for (int ties = 0; ties < 2; ties++) {
+            for (size_t i = 0; i < sizeof alphas / sizeof *alphas; i++) {
+                NAME(compare_few)(set, k, 1 + (k + (int64_t)i) % 40, alphas[i], ties);
+            }
+        }
+    }
+}
+TEST_EACH_SET(NAME(project_few))
+
+/* Places with the same weight and the same d get the same, wherever they are in a list: centers that are one stay so.
+ */
+static void NAME(check_few_alike)(const clv_kernel_set *set) {
+    enum { TRIES = 4000, WIDTH = CLV_LINE / sizeof(REAL) };
+    kernel_name = "project_few";
+    for (int64_t t = 0; t < TRIES; t++) {
+        clv_rng rng = clv_rng_stream((uint64_t)t, 9);
+        int64_t count = 3 + t % (CLV_FEW - 2);
+        REAL *d = ROOM(REAL, WIDTH), weight[CLV_FEW], got[CLV_FEW];
+        const int32_t index[CLV_FEW] = {0, 1, 2, 3, 4, 5, 6, 7};
+        double alpha = between(&rng, 1, 100), rest = 1;
+        clv_projection out;
+        for (int64_t l = 0; l < WIDTH; l++) {
+            d[l] = (REAL)(l < count ? between(&rng, 0, 50) : HUGE_VAL);
+        }
+        for (int64_t e = 0; e < count; e++) {
+            weight[e] = (REAL)(e + 1 < count ? between(&rng, 0, rest) / 2 : rest);
+            rest -= (double)weight[e];
+        }
+        int64_t one = clv_rng_below(&rng, count), other = clv_rng_below(&rng, count);
+        d[other] = d[one];
+        weight[other] = weight[one];
+        set->TABLE.project_few(d, WIDTH, &(clv_short_list){index, weight, count}, 1, &alpha, got, &out);
+        expect_same((double)got[one], (double)got[other], one, other);
         release();
     }
 }
-TEST_EACH_SET(NAME(count_below))
+TEST_EACH_SET(NAME(few_alike))
 
+/* The same where the shift is known, row by row. */
 static void NAME(check_shift)(const clv_kernel_set *set) {
     enum { ROWS = 5 };
     kernel_name = "shift";
@@ -405,7 +493,7 @@ static void NAME(check_sums)(const clv_kernel_set *set) {
 }
 TEST_EACH_SET(NAME(sums))
 
-/* Rows without weights, with few and with many; widths beyond what one look at all vectors can tell. */
+/* Rows without weights, with few and with many; widths beyond what one look can tell. */
 static void NAME(check_collect)(const clv_kernel_set *set) {
     kernel_name = "collect";
     for (int64_t k = 1; k <= 600; k = k < 80 ? k + 1 : k + 37) {
@@ -417,21 +505,47 @@ static void NAME(check_collect)(const clv_kernel_set *set) {
             for (int64_t e = 0; e < nonzeros; e++) {
                 weight[clv_rng_below(&rng, k)] = (REAL)between(&rng, 1e-30, 1);
             }
-            for (int few = 0; few < 2; few++) {
-                int64_t count = set->TABLE.collect(weight, width, few, index, out), expected = 0;
-                for (int64_t l = 0; l < width; l++) {
-                    if (weight[l] > 0) {
-                        expect(expected < count && index[expected] == l, "another place", width, l);
-                        expect_same((double)out[expected++], (double)weight[l], width, l);
-                    }
+            int64_t count = set->TABLE.collect(weight, width, index, out), expected = 0;
+            for (int64_t l = 0; l < width; l++) {
+                if (weight[l] > 0) {
+                    expect(expected < count && index[expected] == l, "another place", width, l);
+                    expect_same((double)out[expected++], (double)weight[l], width, l);
                 }
-                expect_same((double)count, (double)expected, width, few);
             }
+            expect_same((double)count, (double)expected, width, nonzeros);
             release();
         }
     }
 }
 TEST_EACH_SET(NAME(collect))
+
+/* Whole numbers, so that the sums are exact. */
+static void NAME(check_add_listed)(const clv_kernel_set *set) {
+    kernel_name = "add_listed";
+    for (int64_t p = 1; p <= 150; p++) {
+        int64_t k = 1 + p % 9, stride = p + 1;
+        clv_rng rng = clv_rng_stream((uint64_t)p, 3);
+        const REAL *x = NAME(drawn)(&rng, p + 1, -9, 9, true) + 1, *weight = NAME(drawn)(&rng, k, 1, 9, true);
+        double *sums = drawn_doubles(&rng, k * stride, -9, 9, true), *before = ROOM(double, k *stride);
+        int32_t *index = ROOM(int32_t, k);
+        int64_t count = 0;
+        for (int32_t l = (int32_t)(p % 2); l < k && count < CLV_FEW; l += 1 + (int32_t)(p % 3)) {
+            index[count++] = l;
+        }
+        memcpy(before, sums, (size_t)(k * stride) * sizeof *sums);
+        for (int64_t e = 0; e < count; e++) {
+            for (int64_t f = 0; f <= p; f++) {
+                before[index[e] * stride + f] += (double)weight[e] * 3 * (f < p ? (double)x[f] : 1);
+            }
+        }
+        set->TABLE.add_listed(sums, stride, x, p, &(clv_short_list){index, weight, count}, 3);
+        for (int64_t at = 0; at < k * stride; at++) {
+            expect_same(sums[at], before[at], p, at);
+        }
+        release();
+    }
+}
+TEST_EACH_SET(NAME(add_listed))
 
 static void NAME(expect_distance)(double got, const REAL *x, const double *c, int64_t p, bool whole, int64_t at) {
     double expected = 0;

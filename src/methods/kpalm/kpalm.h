@@ -135,11 +135,9 @@ static inline double clv_mass_in(const clv_kpalm_problem *p, const double *sums,
     return sums[l * (p->p + 1) + p->p];
 }
 
-/* Clusters of an object up to which its weights are stored in any case. */
-enum { CLV_SHORT = 8 };
-
 /* The weights of the objects of a block that are in several clusters, object by object: its place in the block, how
- * many clusters, where their weights begin, and the clusters; the weights beside, in the type of the points. */
+ * many clusters, where their weights begin, and the clusters; the weights beside, in the type of the points. Lists of
+ * up to CLV_FEW clusters are stored in any case. */
 typedef struct clv_pool {
     int64_t used, capacity;       /* of index */
     int64_t weights, weight_room; /* of weight */
@@ -161,6 +159,7 @@ typedef enum clv_doubt { CLV_OPEN, CLV_SETTLED, CLV_BY_MOVERS, CLV_BY_NEAR, CLV_
 typedef struct clv_worker {
     void *keys, *weights;       /* tiles */
     void *line, *listed;        /* rows of weights */
+    void *few;                  /* lists of a tile */
     int32_t *index;             /* a row's nonzeros */
     void *gathered;             /* rows of the points */
     double *distance;           /* k */
@@ -175,6 +174,8 @@ typedef struct clv_worker {
     int32_t was[CLV_TILE_ROWS];
     double norms[CLV_TILE_ROWS];
     clv_projection projected[CLV_TILE_ROWS];
+    double alpha[CLV_TILE_ROWS];
+    clv_short_list lists[CLV_TILE_ROWS];
     clv_nearest nearest[CLV_TILE_ROWS];
 } clv_worker;
 

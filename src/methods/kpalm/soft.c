@@ -40,6 +40,10 @@ static void add_listed(clv_visit *v, int64_t r, int64_t count) {
     const clv_panel *panel = clv_panel_now(v->s);
     const clv_worker *w = v->w;
     double sample = clv_kpalm_sample(p, w->rows[r]);
+    if (!p->euclidean && !clv_is_sparse(p->points)) {
+        clv_row_add_listed(p->points, w->rows[r], &(clv_short_list){w->index, w->listed, count}, sample, v->soft);
+        return;
+    }
     for (int64_t e = 0; e < count; e++) {
         double weight = clv_weight_get(panel, w->listed, e) * sample;
         if (p->euclidean) {
@@ -74,12 +78,12 @@ static void put_aside(clv_visit *v, int64_t r, int64_t to) {
 
 /* Whether the sums of an object are made cluster by cluster, not in a tile of objects. */
 static bool is_short(const clv_kpalm_state *s, int64_t support) {
-    return support <= CLV_SHORT || clv_is_sparse(s->problem->points);
+    return support <= CLV_FEW || clv_is_sparse(s->problem->points);
 }
 
 /* Whether the weights of an object in several clusters are stored. */
 static bool must_keep(const clv_kpalm_state *s, const clv_projection *found, bool replayed) {
-    return !replayed || found->support <= CLV_SHORT || s->t + 1 >= s->panel_count;
+    return !replayed || found->support <= CLV_FEW || s->t + 1 >= s->panel_count;
 }
 
 /* An object in several clusters: its weights to the pool, unless they will be replayed. */
@@ -131,8 +135,7 @@ static bool conclude_full(clv_visit *v, int64_t r, bool replayed) {
     const clv_panel *panel = clv_panel_now(s);
     const clv_projection *found = &w->projected[r];
     if (is_short(s, found->support) || must_keep(s, found, replayed)) {
-        clv_tile_collect(panel, clv_tile_row(panel, v->w->weights, r), found->support <= CLV_SHORT, w->index,
-                         w->listed);
+        clv_tile_collect(panel, clv_tile_row(panel, v->w->weights, r), w->index, w->listed);
     }
     return conclude_row(v, r, found, replayed);
 }
@@ -201,65 +204,36 @@ static void visit_replayed(clv_visit *v, int64_t replayed) {
 
 /* --- short lists --- */
 
-/* The threshold of the projection of v[0..count-1] alone: Newton's method from below. */
-static double threshold_of(const double *v, int64_t count) {
-    double tau = -HUGE_VAL, sum = -1;
-    for (int64_t e = 0; e < count; e++) {
-        sum += v[e];
-    }
-    for (int64_t last = count + 1, in = count; in < last && in > 0;) { /* the count must fall: it cannot cycle */
-        tau = sum / (double)in;
-        last = in;
-        in = 0;
-        sum = -1;
-        for (int64_t e = 0; e < count; e++) {
-            sum += v[e] > tau ? v[e] : 0;
-            in += v[e] > tau;
-        }
-    }
-    return tau;
-}
-
-/* w(t + 1) of the object of row r, which has few clusters: the projection of these alone, if no other one is so near
- * that it would be above the threshold too. Whether that was enough. */
-static bool advance_short(clv_visit *v, int64_t r, const clv_pool *pool, const clv_listed *from) {
+/* w(t + 1) of the objects of a tile by their lists alone, as far as these are short. */
+static void project_lists(clv_visit *v, const clv_pool *pool, const clv_listed *from, int64_t count) {
     clv_kpalm_state *s = v->s;
     clv_worker *w = v->w;
     const clv_panel *panel = clv_panel_now(s);
-    const void *keys = clv_tile_row(panel, w->keys, r);
-    double entry[CLV_SHORT], key[CLV_SHORT], least = HUGE_VAL;
-    double alpha = clv_alpha_in_units(s->problem, s->t) * clv_alpha_factor(s->problem, w->rows[r]);
-    double inverse = fmin(1 / alpha, 1e200);
-    int64_t count = from->count, below = 0;
-    if (count > CLV_SHORT || s->problem->euclidean || s->hardened) {
+    size_t size = clv_scalar_bytes(panel->scalar);
+    double alpha = clv_alpha_in_units(s->problem, s->t);
+    for (int64_t r = 0; r < count; r++) {
+        const char *weight = (const char *)pool->weight + (size_t)from[r].first * size;
+        w->lists[r] = (clv_short_list){from[r].index, weight, from[r].count <= CLV_FEW ? from[r].count : 1};
+        w->alpha[r] = alpha * clv_alpha_factor(s->problem, w->rows[r]);
+    }
+    clv_tile_project_few(panel, w->keys, w->lists, count, w->alpha, w->few, w->projected);
+}
+
+/* What became of the object of row r, if its list alone told that: of few clusters, none of them new. */
+static bool advance_short(clv_visit *v, int64_t r, const clv_listed *from) {
+    clv_worker *w = v->w;
+    const clv_panel *panel = clv_panel_now(v->s);
+    int64_t kept = 0;
+    if (from->count > CLV_FEW || w->projected[r].support == 0) {
         return false;
     }
-    for (int64_t e = 0; e < count; e++) {
-        key[e] = clv_weight_get(panel, keys, from->index[e]);
-        least = key[e] < least ? key[e] : least;
+    for (int64_t e = 0; e < from->count; e++) {
+        double weight = clv_weight_get(panel, w->few, r * CLV_FEW + e);
+        w->index[kept] = from->index[e];
+        clv_weight_set(panel, w->listed, kept, weight);
+        kept += weight > 0;
     }
-    for (int64_t e = 0; e < count; e++) {
-        entry[e] = clv_weight_get(panel, pool->weight, from->first + e) - (key[e] - least) * inverse;
-    }
-    double tau = threshold_of(entry, count), bar = least - tau / inverse;
-    bar = panel->scalar == CLV_F32 ? (double)(float)bar : bar;
-    for (int64_t e = 0; e < count; e++) {
-        below += key[e] < bar;
-    }
-    if (clv_tile_below(panel, keys, bar) > below) {
-        return false;
-    }
-    clv_projection found = {0};
-    for (int64_t e = 0; e < count; e++) {
-        double fresh = fmax(entry[e] - tau, 0);
-        double step = fresh - clv_weight_get(panel, pool->weight, from->first + e);
-        found.change += step * step;
-        w->index[found.support] = from->index[e];
-        clv_weight_set(panel, w->listed, found.support, fresh);
-        found.sum += clv_weight_get(panel, w->listed, found.support);
-        found.support += clv_weight_get(panel, w->listed, found.support) > 0;
-    }
-    conclude_row(v, r, &found, false);
+    conclude_row(v, r, &w->projected[r], false);
     return true;
 }
 
@@ -269,12 +243,16 @@ static void advance_tile(clv_visit *v, const clv_pool *pool, const clv_listed *f
     clv_worker *w = v->w;
     const clv_panel *panel = clv_panel_now(s);
     size_t line = (size_t)panel->width * clv_scalar_bytes(panel->scalar);
+    bool by_lists = !s->problem->euclidean && !s->hardened;
     int64_t left = 0;
     clv_tile_keys(panel, &s->problem->frame, w->rows, count, w->keys);
     clv_tile_norms(&s->problem->frame, w->rows, count, w->norms);
+    if (by_lists) {
+        project_lists(v, pool, from, count);
+    }
     for (int64_t r = 0; r < count; r++) {
         w->was[r] = CLV_UNASSIGNED;
-        if (!advance_short(v, r, pool, &from[r])) {
+        if (!by_lists || !advance_short(v, r, &from[r])) {
             memmove(clv_tile_row(panel, w->keys, left), clv_tile_row(panel, w->keys, r), line);
             clv_soft_load(pool, &from[r], panel, clv_tile_row(panel, w->weights, left));
             w->rows[left] = w->rows[r];

@@ -4,8 +4,8 @@
 #include <string.h>
 
 static void free_worker(clv_context *ctx, clv_worker *w) {
-    void *blocks[] = {w->keys,    w->weights, w->line,   w->listed,   w->index,       w->gathered,    w->distance,
-                      w->support, w->open,    w->vertex, w->replayed, w->fresh.index, w->fresh.weight};
+    void *blocks[] = {w->keys,     w->weights, w->line, w->few,    w->listed,   w->index,       w->gathered,
+                      w->distance, w->support, w->open, w->vertex, w->replayed, w->fresh.index, w->fresh.weight};
     for (size_t i = 0; i < CLV_COUNT(blocks); i++) {
         clv_free(ctx, blocks[i]);
     }
@@ -48,18 +48,19 @@ static clv_status make_worker(const clv_kpalm_problem *p, clv_worker *w) {
     w->keys = clv_alloc(ctx, CLV_TILE_ROWS * width, size);
     w->weights = clv_alloc(ctx, CLV_TILE_ROWS * width, size);
     w->line = clv_alloc(ctx, CLV_PROJECTED_AT_ONCE * width, size);
-    w->listed = clv_alloc(ctx, width + 1, size);
-    w->index = CLV_NEW(ctx, int32_t, width + 1);
+    w->listed = clv_alloc(ctx, width, size);
+    w->index = CLV_NEW(ctx, int32_t, width);
+    w->few = clv_alloc(ctx, CLV_TILE_ROWS * CLV_FEW, size);
     w->gathered = clv_alloc(ctx, dense && !p->hard ? CLV_TILE_ROWS * pitch : 1, size);
     w->distance = CLV_NEW(ctx, double, p->k);
     w->support = CLV_NEW(ctx, bool, p->k);
     w->open = CLV_NEW(ctx, uint8_t, p->block);
     w->vertex = CLV_NEW(ctx, int64_t, p->block);
     w->replayed = CLV_NEW(ctx, int64_t, p->block);
-    w->fresh.index = CLV_NEW(ctx, int32_t, p->hard ? 1 : p->block * (p->k + 3));
-    w->fresh.weight = clv_alloc(ctx, p->hard ? 1 : p->block * p->k, size);
-    bool all = w->keys && w->weights && w->line && w->listed && w->index && w->gathered && w->distance && w->support &&
-               w->open && w->vertex && w->replayed && w->fresh.index && w->fresh.weight;
+    w->fresh.index = CLV_NEW(ctx, int32_t, p->hard ? 1 : p->block * (p->k + 3) + CLV_FEW);
+    w->fresh.weight = clv_alloc(ctx, p->hard ? 1 : p->block * p->k + CLV_FEW, size);
+    bool all = w->keys && w->weights && w->line && w->listed && w->few && w->index && w->gathered && w->distance &&
+               w->support && w->open && w->vertex && w->replayed && w->fresh.index && w->fresh.weight;
     return all ? CLV_OK : CLV_ENOMEM;
 }
 

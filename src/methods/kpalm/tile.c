@@ -217,13 +217,13 @@ void clv_tile_spread(const clv_panel *panel, const void *weights, const void *ga
     KERNEL(panel, add_mass, weights, panel->width, count, panel->k, line, sums + panel->p, stride);
 }
 
-int64_t clv_tile_collect(const clv_panel *panel, const void *weights, bool few, int32_t *index, void *out) {
-    return KERNEL(panel, collect, weights, panel->width, few, index, out);
+int64_t clv_tile_collect(const clv_panel *panel, const void *weights, int32_t *index, void *out) {
+    return KERNEL(panel, collect, weights, panel->width, index, out);
 }
 
-int64_t clv_tile_below(const clv_panel *panel, const void *keys, double bar) {
-    return panel->scalar == CLV_F32 ? clv_kernels->f32.count_below(keys, panel->width, (float)bar)
-                                    : clv_kernels->f64.count_below(keys, panel->width, bar);
+void clv_tile_project_few(const clv_panel *panel, const void *d, const clv_short_list *list, int64_t count,
+                          const double *alpha, void *out, clv_projection *found) {
+    KERNEL(panel, project_few, d, panel->width, list, count, alpha, out, found);
 }
 
 void clv_tile_scale(const clv_panel *panel, void *weights, const void *distance, double sample) {
@@ -267,6 +267,10 @@ void clv_row_add(const clv_matrix *points, int64_t i, double weight, double *sum
     } else {
         KERNEL(points, add_weighted, sum, weight, row_of(points, i), points->cols);
     }
+}
+
+void clv_row_add_listed(const clv_matrix *points, int64_t i, const clv_short_list *list, double times, double *sums) {
+    KERNEL(points, add_listed, sums, points->cols + 1, row_of(points, i), points->cols, list, times);
 }
 
 double clv_squared_distance(const double *x, const double *y, int64_t p) {

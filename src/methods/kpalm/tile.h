@@ -78,10 +78,12 @@ void clv_tile_choose(const clv_panel *panel, const void *d, void *weights, int64
 /* The same without a projection, by the shifts that it found, row by row: max(weights - d / alpha - shift, 0). */
 void clv_tile_shift(const clv_panel *panel, const void *d, void *weights, int64_t count, double inverse_alpha,
                     const float *shift);
-/* The nonzeros of a row of weights, at most k, one more than that in room: how many. `few`: probably less than ten. */
-int64_t clv_tile_collect(const clv_panel *panel, const void *weights, bool few, int32_t *index, void *out);
-/* How many of a row of keys are below `bar`. */
-int64_t clv_tile_below(const clv_panel *panel, const void *keys, double bar);
+/* The nonzeros of a row of weights, at most k: how many. */
+int64_t clv_tile_collect(const clv_panel *panel, const void *weights, int32_t *index, void *out);
+/* clv_tile_project, steep, for weights that are short lists, row by row with an alpha each: the new weights of a list
+ * from CLV_FEW r on. Where its support is 0, others get weight as well. */
+void clv_tile_project_few(const clv_panel *panel, const void *d, const clv_short_list *list, int64_t count,
+                          const double *alpha, void *out, clv_projection *found);
 /* A row of weights times `sample`, and over `distance` unless that is NULL. */
 void clv_tile_scale(const clv_panel *panel, void *weights, const void *distance, double sample);
 /* Rows of the points side by side, padded with zeros to whole vectors; and the sums over them by their weights, with
@@ -96,6 +98,8 @@ double clv_row_distance(const clv_matrix *points, int64_t i, const double *c, do
 void clv_row_distances(const clv_matrix *points, const int64_t *rows, const int32_t *at, int64_t count,
                        const double *centers, const double *square, double *out); /* of row r to center at[r] */
 void clv_row_add(const clv_matrix *points, int64_t i, double weight, double *sum);
+/* Of dense points, `times` the weights of a list into sums, k x (p + 1), the last column for the weights themselves. */
+void clv_row_add_listed(const clv_matrix *points, int64_t i, const clv_short_list *list, double times, double *sums);
 
 double clv_squared_distance(const double *x, const double *y, int64_t p);
 

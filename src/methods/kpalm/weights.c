@@ -11,6 +11,17 @@ enum { PLACE, COUNT, WEIGHTS, HEAD };
 
 /* --- pools --- */
 
+/* Of a short list all that there is room for, as a loop over the few that there are takes longer. */
+static void copy_list(void *to, const void *from, int64_t count, size_t size) {
+    if (count > CLV_FEW) {
+        memcpy(to, from, (size_t)count * size);
+    } else if (size == sizeof(float)) {
+        memcpy(to, from, CLV_FEW * sizeof(float));
+    } else {
+        memcpy(to, from, CLV_FEW * sizeof(double));
+    }
+}
+
 void clv_soft_store(clv_worker *w, clv_scalar scalar, int64_t count, int64_t place) {
     clv_pool *pool = &w->fresh;
     size_t size = clv_scalar_bytes(scalar);
@@ -18,8 +29,8 @@ void clv_soft_store(clv_worker *w, clv_scalar scalar, int64_t count, int64_t pla
     head[PLACE] = (int32_t)place;
     head[COUNT] = (int32_t)count;
     head[WEIGHTS] = (int32_t)pool->weights;
-    memcpy(head + HEAD, w->index, (size_t)count * sizeof *w->index);
-    memcpy((char *)pool->weight + (size_t)pool->weights * size, w->listed, (size_t)count * size);
+    copy_list(head + HEAD, w->index, count, sizeof *w->index);
+    copy_list((char *)pool->weight + (size_t)pool->weights * size, w->listed, count, size);
     pool->used += HEAD + count;
     pool->weights += count;
 }
@@ -97,7 +108,7 @@ static size_t listed_clusters(const clv_kpalm_problem *p, const clv_kpalm_option
     const double largest = 3; /* alpha(0) by default, at most */
     bool halved = options->schedule == CLV_KPALM_GEOMETRIC && options->alpha_unit != CLV_KPALM_ONE;
     bool large = options->alpha > largest || options->gamma_w > largest || varied;
-    return halved && !large && p->form.replay >= ENOUGH && p->k > CLV_SHORT ? CLV_SHORT : (size_t)p->k;
+    return halved && !large && p->form.replay >= ENOUGH && p->k > CLV_FEW ? CLV_FEW : (size_t)p->k;
 }
 
 size_t clv_soft_bytes(const clv_kpalm_problem *p, const clv_kpalm_options *options, bool varied) {

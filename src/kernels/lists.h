@@ -133,8 +133,8 @@ INLINE void NAME(project_lists)(const NAME(lists) * lists, REAL (*fresh)[LANES],
     for (int64_t e = 0; e < lists->most; e++) {
         least = PICK(lists->key[e] < least, lists->key[e], least);
     }
-    for (int64_t e = 0; e < lists->most;
-         e++) { /* in a loop of its own: fused with what follows or not, but all alike */
+    /* In a loop of its own: whether the product is fused with what follows must not depend on the place. */
+    for (int64_t e = 0; e < lists->most; e++) {
         gain[e] = (least - lists->key[e]) * lists->inverse_alpha;
     }
     for (int64_t e = 0; e < lists->most; e++) {

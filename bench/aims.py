@@ -289,7 +289,7 @@ AIMS = [
     *(Aim(f"corrective-{k}", f"fcfw, p = 1,000,000, M = 500, k = {k}, one thread / (passes x reading X)", "1.2 to 1.6, 4.0 to 4.3", 1.3, "most", "",
           corrective(k), "Passes are as fast as reading but where it is held to baseline (floats become doubles on the way); the rest is the working set, whose 3/2 k rows and more are multiplied, "
           "where they are, in every inner iteration (a quarter of the time at k = 10,000), and the choice of its features. The ratio rises with what memory gives, as these do not "
-          "get faster with it: 1.3 to 1.4 at 22 to 28 GB/s, 1.4 to 1.5 at 30.") for k in (2000, 6000, 10000)),
+          "get faster with it: 1.15 to 1.25 at 19 GB/s (an Intel Xeon), 1.2 to 1.4 at 33 to 38.") for k in (2000, 6000, 10000)),
     Aim("newton", "newton, 2000 x 5000", ", 59", 10, "most", "s", newton),
 ]
 

@@ -10,7 +10,7 @@ HOST = os.path.join(ROOT, "build/bench/host")
 
 WAITS = "The threads of its caller wait for work by looking for it, for some milliseconds after each of their loops."
 START = "Two thirds of it are the spectral start, of ten clusters where there are a hundred, which two threads make 1.3 times as fast, also without a host."
-FEW = "Many short passes over few objects, it seems: where the time goes was not looked into."
+FEW = "35,000 steps, each after the one before and of 11 microseconds, on some hundreds of objects: a part of one is less than it takes to wake a thread."
 
 
 def inside(name, method, n, *options, shared=WAITS):

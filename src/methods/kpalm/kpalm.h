@@ -77,6 +77,7 @@ typedef struct clv_kpalm_problem {
     double alpha;     /* alpha(0) */
     double epsilon;   /* 0 for squared distances */
     double tolerance;
+    double rounding; /* of a subgradient, whose sums are of points as far away as the farthest */
     clv_kpalm_form form;
     int64_t block, chunks; /* rows that are worked on at once; parts of the work, whatever the threads */
     bool keeps_weights;    /* a snapshot holds the weights of all objects */

@@ -224,6 +224,7 @@ static clv_status evaluate(clv_kpalm_problem *p, const clv_result *answer, const
     clv_result_claim(found, &clv_kpalm_method, judgment.sigma, judgment.subgradient, p->tolerance);
     found->objective.name = clv_kpalm_objective(p);
     CLV_TRY(clv_result_put_integer(found, "certified", 1));
+    CLV_TRY(clv_result_put_real(found, "gap_rounding", p->rounding));
     CLV_TRY(soft ? clv_result_put_real(found, "alpha", p->alpha) : CLV_OK);
     return p->epsilon > 0 ? clv_result_put_real(found, "epsilon", p->epsilon) : CLV_OK;
 }

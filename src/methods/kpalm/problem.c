@@ -441,6 +441,7 @@ static void find_parameters(clv_kpalm_problem *p) {
     }
     double tol = isnan(options->control.tol) ? (p->euclidean ? 1e-6 : 1e-9) : options->control.tol;
     double rounding = 64 * DBL_EPSILON * (p->euclidean ? p->length : p->frame.reach * p->frame.unit * p->length);
+    p->rounding = p->mass * rounding;
     p->tolerance = p->mass * (tol * (p->euclidean ? p->length : p->length * p->length) + rounding);
 }
 

@@ -30,6 +30,18 @@ def square(a, b):
 
 
 @case
+def what_one_instruction_set_rounds_another_accepts():
+    """More clusters than different points: all that is left of the numbers is rounding."""
+    for seed in range(6):
+        draw = random.Random(seed)
+        different = [[draw.gauss(0, 1) for _ in range(33)] for _ in range(4)]
+        npy("x.npy", [different[draw.randrange(4)] for _ in range(17)])
+        cleave("kpalm", "x.npy", "-k", 17, "--start", "x.npy", "--max-iter", 3, "--no-polish", "--empty", "keep", "--json", "r.json", "-q",
+               env=dict(os.environ, CLEAVE_ISA="baseline"), err="")
+        cleave("verify", "r.json", "x.npy")
+
+
+@case
 def solvers_and_norms():
     npy("x.npy", points())
     for extra in ([], ["--solver", "lloyd"], ["--solver", "weiszfeld"], ["--norm", "euclidean"],

@@ -169,9 +169,9 @@ def one_file_is_not_written_twice():
             if there:
                 write(one, "precious\n")
             cleave("ncut", "none.npy", "-k", 3, "-o", one, "--trace", other, code=64, err="--output and --trace both name")
-            cleave("affinity", "none.npy", "-o", one.replace("csv", "mtx"), "--json", other.replace("csv", "mtx"), code=64, err="both name")
+            cleave("affinity", "none.npy", "-o", one[:-3] + "mtx", "--json", other[:-3] + "mtx", code=64, err="both name")
             cleave("text", "none.jsonl", "-o", one, "--vocab", other, code=64, err="--output and --vocab both name")
-            cleave("segment", "none.png", "-o", one.replace("csv", "png"), "--overlay", other.replace("csv", "png"), code=64,
+            cleave("segment", "none.png", "-o", one[:-3] + "png", "--overlay", other[:-3] + "png", code=64,
                    err="both name")
     cleave("ncut", "none.npy", "-k", 3, "-o", "sub/b.csv", "--trace", "b.csv", code=66, err="none.npy")
     cleave("ncut", "none.npy", "-k", 3, "--json", "/dev/null", "-o", "c.csv", code=66, err="none.npy")

@@ -173,7 +173,9 @@ CALL(add_sparse_rows) { /* rows from the stream: as many as lie in the caches */
             list[r] = (clv_short_list){index, arena.lines##bits + r, 4};                                               \
             alpha[r] = 1;                                                                                              \
         }                                                                                                              \
-        set->f.project_few(arena.weights##bits, WIDTH, list, CLV_TILE_ROWS, alpha, arena.work##bits, arena.projected); \
+        int32_t index_out[CLV_TILE_ROWS * CLV_FEW];                                                                    \
+        set->f.project_few(arena.weights##bits, WIDTH, list, CLV_TILE_ROWS, alpha, index_out, arena.work##bits,        \
+                           arena.projected);                                                                           \
     }                                                                                                                  \
     CALL(spread##bits) {                                                                                               \
         int64_t line = CLV_LINE / sizeof(real), pitch = (p + line - 1) / line * line;                                  \

@@ -18,7 +18,7 @@ enum {
     CLV_TILE_ROWS = 48,
     CLV_MOST_TURNED = 128,     /* features of rows that are turned to find their nearest centers */
     CLV_PROJECTED_AT_ONCE = 4, /* rows that are projected side by side */
-    CLV_FEW = 8,               /* weights in a list that is projected as such, at most */
+    CLV_FEW = 16,              /* weights in a list that is projected as such, at most */
     CLV_SPMM_WIDTH = 8         /* vectors that a sparse matrix is multiplied by at once */
 };
 

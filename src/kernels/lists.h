@@ -43,6 +43,9 @@ static void NAME(add_listed)(double *sums, int64_t stride, const REAL *x, int64_
     for (; f + 4 * DOUBLES <= p; f += 4 * DOUBLES) {
         NAME(add_block)(sums + f, stride, x + f, 4, list, times);
     }
+    for (; f + 2 * DOUBLES <= p; f += 2 * DOUBLES) {
+        NAME(add_block)(sums + f, stride, x + f, 2, list, times);
+    }
     for (; f + DOUBLES <= p; f += DOUBLES) {
         NAME(add_block)(sums + f, stride, x + f, 1, list, times);
     }
@@ -122,14 +125,14 @@ INLINE void NAME(solve_lists)(const REALS *v, int64_t most, REALS *tau, REALS *c
 
 /* The projections of lists alone, row by row: the least d of a list and its tau, how many of its places would be above
  * that without their weights, and those of `found`, each a line. */
-enum { NAME(LEAST), NAME(TAU), NAME(ENTERING), NAME(SUPPORT), NAME(SUM), NAME(CHANGE), NAME(SAID) };
+enum { NAME(LEAST), NAME(TAU), NAME(ENTERING), NAME(SUM), NAME(CHANGE), NAME(SAID) };
 
 /* Weights into `fresh`, entry by entry. */
 INLINE void NAME(project_lists)(const NAME(lists) * lists, REAL (*fresh)[LANES], REAL (*said)[LANES]) {
     const REALS zero = {0}, one = zero + 1;
     REALS gain[CLV_FEW], v[CLV_FEW], least = zero + HUGE_KEY, top = zero - HUGE_KEY, all = zero;
     REALS change = zero, sum = zero;
-    MASK support = {0}, entering = {0}; /* -1 for each */
+    MASK entering = {0}; /* -1 for each */
     for (int64_t e = 0; e < lists->most; e++) {
         least = PICK(lists->key[e] < least, lists->key[e], least);
     }
@@ -153,14 +156,12 @@ INLINE void NAME(project_lists)(const NAME(lists) * lists, REAL (*fresh)[LANES],
         REALS w = (REALS)(in & (MASK)PICK(count == one, one, over));
         change += (w - lists->before[e]) * (w - lists->before[e]);
         sum += w;
-        support += in;
         entering += gain[e] > tau;
         *(REALS *)fresh[e] = w;
     }
     *(REALS *)said[NAME(LEAST)] = least;
     *(REALS *)said[NAME(TAU)] = tau;
     *(REALS *)said[NAME(ENTERING)] = -__builtin_convertvector(entering, REALS);
-    *(REALS *)said[NAME(SUPPORT)] = -__builtin_convertvector(support, REALS);
     *(REALS *)said[NAME(SUM)] = sum;
     *(REALS *)said[NAME(CHANGE)] = change;
 }
@@ -168,7 +169,7 @@ INLINE void NAME(project_lists)(const NAME(lists) * lists, REAL (*fresh)[LANES],
 /* w <- P(w - d / alpha) for rows whose w is a list: the projection of a list alone is the whole one if no other d is so
  * small that its place would be above tau, too. */
 static void NAME(project_few)(const REAL *d, int64_t width, const clv_short_list *list, int64_t rows,
-                              const double *alpha, REAL *out, clv_projection *found) {
+                              const double *alpha, int32_t *index, REAL *out, clv_projection *found) {
     _Alignas(VECTOR) REAL fresh[CLV_FEW][LANES], said[NAME(SAID)][LANES];
     NAME(lists) lists;
     for (int64_t r = 0; r < rows; r++) {
@@ -180,13 +181,15 @@ static void NAME(project_few)(const REAL *d, int64_t width, const clv_short_list
         }
         REAL least = said[NAME(LEAST)][lane], tau = said[NAME(TAU)][lane], inverse_alpha = lists.inverse_alpha[lane];
         int64_t entering = NAME(count_entering)(d + r * width, width, least, inverse_alpha, tau);
-        bool enough = entering <= (int64_t)said[NAME(ENTERING)][lane];
-        found[r].support = enough ? (int64_t)said[NAME(SUPPORT)][lane] : 0;
+        int64_t kept = 0;
+        for (int64_t e = 0; e < list[r].count; e++) {
+            index[r * CLV_FEW + kept] = list[r].index[e];
+            out[r * CLV_FEW + kept] = fresh[e][lane];
+            kept += fresh[e][lane] > 0;
+        }
+        found[r].support = entering <= (int64_t)said[NAME(ENTERING)][lane] ? kept : 0;
         found[r].sum = (double)said[NAME(SUM)][lane];
         found[r].change = (double)said[NAME(CHANGE)][lane];
         found[r].shift = (double)tau - (double)least * (double)inverse_alpha;
-        for (int64_t e = 0; e < list[r].count; e++) {
-            out[r * CLV_FEW + e] = fresh[e][lane];
-        }
     }
 }

@@ -39,12 +39,11 @@ void (*shift)(const REAL *d, REAL *w, int64_t rows, int64_t width, double invers
 /* --- lists.h --- */
 /* The nonzeros of a row of weights, how many. */
 int64_t (*collect)(const REAL *weight, int64_t width, int32_t *index, REAL *out);
-/* project for rows of d whose w are lists, each with its alpha: the new weights of list r, in its order, from out[r *
- * CLV_FEW] on. A support of 0 says that other places of the row get weight, too: all that is said of it is worth
- * nothing.
- */
+/* project for rows of d whose w are lists, each with its alpha: the nonzeros of list r, in its order, from place r *
+ * CLV_FEW of index and out on. A support of 0 says that other places of the row get weight, too: all that is said of it
+ * is worth nothing. */
 void (*project_few)(const REAL *d, int64_t width, const clv_short_list *list, int64_t rows, const double *alpha,
-                    REAL *out, clv_projection *found);
+                    int32_t *index, REAL *out, clv_projection *found);
 /* sums[index[e] * stride + f] += weight[e] times x[f] for f < p, and + p: weight[e] times */
 void (*add_listed)(double *sums, int64_t stride, const REAL *x, int64_t p, const clv_short_list *list, double times);
 /* --- sums.h: sums[l * stride + f] += sum over r of weight[r * width + l] a[r * pitch + f] --- */

@@ -339,7 +339,7 @@ static void NAME(compare_few)(const clv_kernel_set *set, int64_t k, int64_t rows
     clv_rng rng = clv_rng_stream((uint64_t)k, (uint64_t)(rows + 100 * ties));
     REAL *d = NAME(drawn)(&rng, rows * width, ties ? 0 : -1, ties ? 2 : 3, ties), *before = ROOM(REAL, rows * width);
     REAL *w = ROOM(REAL, rows * width), *weight = ROOM(REAL, rows * CLV_FEW), *got = ROOM(REAL, rows * CLV_FEW);
-    int32_t *index = ROOM(int32_t, rows * CLV_FEW);
+    int32_t *index = ROOM(int32_t, rows * CLV_FEW), *kept = ROOM(int32_t, rows * CLV_FEW);
     clv_short_list *list = ROOM(clv_short_list, rows);
     double *alphas = ROOM(double, rows);
     clv_projection *out = ROOM(clv_projection, rows);
@@ -359,13 +359,15 @@ static void NAME(compare_few)(const clv_kernel_set *set, int64_t k, int64_t rows
         list[r] = (clv_short_list){index + r * CLV_FEW, weight + r * CLV_FEW, count};
     }
     memcpy(w, before, (size_t)(rows * width) * sizeof *w);
-    set->TABLE.project_few(d, width, list, rows, alphas, got, out);
+    set->TABLE.project_few(d, width, list, rows, alphas, kept, got, out);
     for (int64_t r = 0; r < rows; r++) {
         double inverse = (double)(REAL)fmin(1 / alphas[r], MOST_INVERSE);
         REAL *row = w + r * width;
         if (out[r].support > 0) {
-            for (int64_t e = 0; e < list[r].count; e++) {
-                row[list[r].index[e]] = got[r * CLV_FEW + e];
+            memset(row, 0, (size_t)width * sizeof *row);
+            for (int64_t e = r * CLV_FEW; e < r * CLV_FEW + out[r].support; e++) {
+                expect(got[e] > 0 && (e == r * CLV_FEW || kept[e] > kept[e - 1]), "nonzeros in order", r, e);
+                row[kept[e]] = got[e];
             }
             NAME(expect_projection)(before + r * width, d + r * width, row, k, width, inverse, true, &out[r]);
             continue;
@@ -391,27 +393,31 @@ TEST_EACH_SET(NAME(project_few))
 /* Places with the same weight and the same d get the same, wherever they are in a list: centers that are one stay so.
  */
 static void NAME(check_few_alike)(const clv_kernel_set *set) {
-    enum { TRIES = 4000, WIDTH = CLV_LINE / sizeof(REAL) };
+    enum { TRIES = 4000 };
     kernel_name = "project_few";
     for (int64_t t = 0; t < TRIES; t++) {
         clv_rng rng = clv_rng_stream((uint64_t)t, 9);
-        int64_t count = 3 + t % (CLV_FEW - 2);
-        REAL *d = ROOM(REAL, WIDTH), weight[CLV_FEW], got[CLV_FEW];
-        const int32_t index[CLV_FEW] = {0, 1, 2, 3, 4, 5, 6, 7};
+        int64_t count = 3 + t % (CLV_FEW - 2), width = PADDED(REAL, count);
+        REAL *d = ROOM(REAL, width), weight[CLV_FEW], got[CLV_FEW], fresh[CLV_FEW] = {0};
+        int32_t index[CLV_FEW], kept[CLV_FEW];
         double alpha = between(&rng, 1, 100), rest = 1;
         clv_projection out;
-        for (int64_t l = 0; l < WIDTH; l++) {
+        for (int64_t l = 0; l < width; l++) {
             d[l] = (REAL)(l < count ? between(&rng, 0, 50) : HUGE_VAL);
         }
         for (int64_t e = 0; e < count; e++) {
+            index[e] = (int32_t)e;
             weight[e] = (REAL)(e + 1 < count ? between(&rng, 0, rest) / 2 : rest);
             rest -= (double)weight[e];
         }
         int64_t one = clv_rng_below(&rng, count), other = clv_rng_below(&rng, count);
         d[other] = d[one];
         weight[other] = weight[one];
-        set->TABLE.project_few(d, WIDTH, &(clv_short_list){index, weight, count}, 1, &alpha, got, &out);
-        expect_same((double)got[one], (double)got[other], one, other);
+        set->TABLE.project_few(d, width, &(clv_short_list){index, weight, count}, 1, &alpha, kept, got, &out);
+        for (int64_t e = 0; e < out.support; e++) {
+            fresh[kept[e]] = got[e];
+        }
+        expect_same((double)fresh[one], (double)fresh[other], one, other);
         release();
     }
 }

@@ -584,6 +584,27 @@ static void test_hostile(void **state) {
     }
 }
 
+/* Huge numbers in the place of any others, while objects are in several clusters: weights may vanish, and lists of them
+ * must still be lists. */
+static void test_huge_numbers(void **state) {
+    static const scenario own = {"kpalm", "k=5", "", 40, 0};
+    static const double huge[] = {1e300, -1e200, 1e-300};
+    kept from = {0};
+    (void)state;
+    make_one(&own, &from);
+    size_t size = from.size[1];
+    unsigned char *copy = malloc(size);
+    assert_non_null(copy);
+    for (size_t at = 12; at + 16 < size; at++) {
+        memcpy(copy, from.bytes[1], size);
+        memcpy(copy + at, &huge[at % CLV_COUNT(huge)], sizeof huge[0]);
+        seal(copy, size);
+        try_hostile(&own, copy, size);
+    }
+    free(copy);
+    free_kept(&from);
+}
+
 /* A writer that keeps nothing: the run goes on, and its result says so. */
 static int lose(const void *bytes, size_t size, void *user) {
     (void)bytes;
@@ -606,9 +627,9 @@ static void test_not_kept(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_result), cmocka_unit_test(test_interrupted), cmocka_unit_test(test_more_iterations),
-        cmocka_unit_test(test_other_work),  cmocka_unit_test(test_damaged),     cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_not_kept),
+        cmocka_unit_test(test_same_result),  cmocka_unit_test(test_interrupted), cmocka_unit_test(test_more_iterations),
+        cmocka_unit_test(test_other_work),   cmocka_unit_test(test_damaged),     cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_huge_numbers), cmocka_unit_test(test_not_kept),
     };
     make_points();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -337,6 +337,7 @@ static void visit_chunk(clv_kpalm_state *s, int64_t chunk) {
     memset(v.sums, 0, (size_t)(p->k * (p->p + 1)) * sizeof *v.sums);
     memset(v.soft, 0, (size_t)(p->k * (p->p + 1)) * sizeof *v.soft);
     clv_kpalm_chunk(p, chunk, &from, &to);
+    clv_soft_begin_part(&v);
     for (int64_t block = from / p->block; block * p->block < to && tally.status == CLV_OK; block++) {
         tally.status = visit_block(&v, block);
         if (tally.status == CLV_OK) {
@@ -344,6 +345,7 @@ static void visit_chunk(clv_kpalm_state *s, int64_t chunk) {
         }
     }
     visit_rest(&v);
+    clv_soft_end_part(&v);
     s->tallies[chunk] = tally;
 }
 

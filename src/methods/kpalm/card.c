@@ -201,7 +201,7 @@ static clv_status fetch_block(clv_kpalm_state *s, int64_t block, void *rows) {
             }
         }
         if (listed > 0) {
-            clv_soft_store(w, p->points->scalar, listed, r);
+            clv_soft_store(w, p->points->scalar, &(clv_short_list){w->index, w->listed, listed}, r);
         }
     }
     return clv_soft_keep(s, w, block);

@@ -144,6 +144,7 @@ typedef struct clv_pool {
     int64_t weights, weight_room; /* of weight */
     int32_t *index;
     void *weight;
+    bool large; /* an allocation of its own, not a part of the room that all share */
 } clv_pool;
 
 /* A list in a pool: the place of its object in the block, how many clusters, where their weights begin, which. */
@@ -161,7 +162,9 @@ typedef struct clv_worker {
     void *keys, *weights;       /* tiles */
     void *line, *listed;        /* rows of weights */
     void *few;                  /* lists of a tile */
+    int32_t *few_index;         /* and their clusters */
     int32_t *index;             /* a row's nonzeros */
+    double *shares;             /* what objects with few clusters add to the sums of a part of the work */
     void *gathered;             /* rows of the points */
     double *distance;           /* k */
     bool *support;              /* k */
@@ -225,6 +228,8 @@ typedef struct clv_kpalm_state {
     float *upper, *lower; /* n: bounds of the distances to the own center and to all others */
     clv_pool *pools;      /* of blocks */
     int64_t pool_count;
+    int32_t *room_index; /* where pools lie, side by side, while lists are short */
+    void *room_weight;
     double *sums;        /* k x (p + 1): of the objects wholly in a cluster; the last column is their mass */
     double *total;       /* k x (p + 1): of all */
     double *parts;       /* chunks x 2 x k x (p + 1): changes of sums, and sums of the soft objects */
@@ -371,16 +376,24 @@ void clv_set_bounds(clv_kpalm_state *s, int64_t i, const clv_nearest *nearest, d
 void clv_soft_advance(clv_visit *v, int64_t count, bool replayed);
 /* The objects of a block that were in several clusters; those that are replayed are listed in the worker. */
 void clv_soft_block(clv_visit *v, int64_t block, int64_t replayed);
+/* Before and after the blocks of a part of the work: shares of objects with few clusters, and these to the sums. */
+void clv_soft_begin_part(clv_visit *v);
+void clv_soft_end_part(clv_visit *v);
 
 /* --- weights.c --- */
 
 /* w(0) of object i, as a row of a tile. */
 void clv_soft_begin(const clv_kpalm_state *s, const clv_panel *panel, int64_t i, void *weights);
-/* The worker's list (index, listed) of the object at `place` of its block, to its fresh pool. */
-void clv_soft_store(clv_worker *w, clv_scalar scalar, int64_t count, int64_t place);
+/* The list of the object at `place` of its block, to the fresh pool. A short one has room for CLV_FEW, whatever its
+ * count. */
+void clv_soft_store(clv_worker *w, clv_scalar scalar, const clv_short_list *list, int64_t place);
 /* The list at `at` of a pool; where the next one is. And such a list as a row of a tile. */
 int64_t clv_soft_find(const clv_pool *pool, int64_t at, clv_listed *out);
 void clv_soft_load(const clv_pool *pool, const clv_listed *from, const clv_panel *panel, void *row);
+/* Pools for lists of up to CLV_FEW clusters: one allocation, as what is touched for the first time a few pages at a
+ * time takes longer than the lists themselves. */
+clv_status clv_soft_pools_new(clv_kpalm_state *s);
+void clv_soft_pools_free(clv_kpalm_state *s);
 /* The worker's fresh pool becomes that of the block. */
 clv_status clv_soft_keep(clv_kpalm_state *s, clv_worker *w, int64_t block);
 /* Bytes of all lists, of the rows and of what is replayed. */

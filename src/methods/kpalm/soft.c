@@ -5,22 +5,44 @@
  * w(0) with one shift per object and iteration, a float, else by projections.
  *
  * Cost: k p multiplications for the keys of an object, a few passes over k numbers for its projection (one where it has
- * up to 8 clusters and enters no other one), and p for each of its clusters in the sums; t + 1 times the keys where
+ * up to 16 clusters and enters no other one), and p for each of its clusters in the sums; t + 1 times the keys where
  * w(t) is computed again, for a few iterations, and no array of objects x clusters. */
 #include "methods/kpalm/kpalm.h"
 
 #include <math.h>
 #include <string.h>
 
+/* --- shares of objects with few clusters --- */
+
+/* Whether they are added up in the worker first; else each goes to the sums at once. */
+static bool has_shares(const clv_visit *v) {
+    const clv_kpalm_problem *p = v->s->problem;
+    return !p->hard && !p->euclidean && !clv_is_sparse(p->points);
+}
+
+void clv_soft_begin_part(clv_visit *v) {
+    const clv_kpalm_problem *p = v->s->problem;
+    if (has_shares(v)) {
+        memset(v->w->shares, 0, (size_t)(p->k * clv_shares_pitch(p->points)) * sizeof *v->w->shares);
+    }
+}
+
+void clv_soft_end_part(clv_visit *v) {
+    const clv_kpalm_problem *p = v->s->problem;
+    int64_t pitch = clv_shares_pitch(p->points), numbers = p->p + 1;
+    for (int64_t l = 0; l < p->k && has_shares(v) && v->tally->soft > 0; l++) {
+        clv_kernels->f64.accumulate(v->soft + l * numbers, v->w->shares + l * pitch, numbers);
+    }
+}
+
 /* --- what becomes of a row --- */
 
-/* An object that has just become wholly part of one cluster, the one in w->index. */
-static void settle_row(clv_visit *v, int64_t r) {
+/* An object that has just become wholly part of one cluster. */
+static void settle_row(clv_visit *v, int64_t r, int32_t label) {
     clv_kpalm_state *s = v->s;
     clv_worker *w = v->w;
     const clv_panel *panel = clv_panel_now(s);
     clv_nearest nearest;
-    int32_t label = w->index[0];
     clv_tile_scan(panel, clv_tile_row(panel, w->keys, r), 1, &nearest);
     clv_settle(v, w->rows[r], w->was[r], label);
     if (s->problem->euclidean) { /* the keys have become smoothed distances: back to squares, less the norm */
@@ -35,23 +57,23 @@ static void settle_row(clv_visit *v, int64_t r) {
 }
 
 /* The share in the sums of an object with few clusters. */
-static void add_listed(clv_visit *v, int64_t r, int64_t count) {
+static void add_listed(clv_visit *v, int64_t r, const clv_short_list *list) {
     const clv_kpalm_problem *p = v->s->problem;
     const clv_panel *panel = clv_panel_now(v->s);
     const clv_worker *w = v->w;
     double sample = clv_kpalm_sample(p, w->rows[r]);
-    if (!p->euclidean && !clv_is_sparse(p->points)) {
-        clv_row_add_listed(p->points, w->rows[r], &(clv_short_list){w->index, w->listed, count}, sample, v->soft);
+    if (has_shares(v)) {
+        clv_row_share(p->points, w->rows[r], list, sample, w->shares);
         return;
     }
-    for (int64_t e = 0; e < count; e++) {
-        double weight = clv_weight_get(panel, w->listed, e) * sample;
+    for (int64_t e = 0; e < list->count; e++) {
+        double weight = clv_weight_get(panel, list->weight, e) * sample;
         if (p->euclidean) {
-            double distance = clv_weight_get(panel, w->keys, r * panel->width + w->index[e]) * p->frame.unit;
+            double distance = clv_weight_get(panel, w->keys, r * panel->width + list->index[e]) * p->frame.unit;
             v->tally->cost += weight * distance;
             weight /= distance;
         }
-        clv_add_object(p, w->rows[r], weight, w->index[e], v->soft);
+        clv_add_object(p, w->rows[r], weight, list->index[e], v->soft);
     }
 }
 
@@ -87,7 +109,7 @@ static bool must_keep(const clv_kpalm_state *s, const clv_projection *found, boo
 }
 
 /* An object in several clusters: its weights to the pool, unless they will be replayed. */
-static void keep_row(clv_visit *v, int64_t r, const clv_projection *found, bool replayed) {
+static void keep_row(clv_visit *v, int64_t r, const clv_projection *found, const clv_short_list *list, bool replayed) {
     clv_kpalm_state *s = v->s;
     clv_worker *w = v->w;
     const clv_panel *panel = clv_panel_now(s);
@@ -95,7 +117,7 @@ static void keep_row(clv_visit *v, int64_t r, const clv_projection *found, bool 
     bool kept = must_keep(s, found, replayed);
     s->labels[i] = kept ? CLV_STORED : CLV_REPLAYED;
     if (kept) {
-        clv_soft_store(w, panel->scalar, found->support, i - v->first);
+        clv_soft_store(w, panel->scalar, list, i - v->first);
     } else if (s->shifts) {
         s->shifts[s->t * s->problem->n + i] = (float)found->shift;
     }
@@ -103,15 +125,16 @@ static void keep_row(clv_visit *v, int64_t r, const clv_projection *found, bool 
 
 /* --- a tile --- */
 
-/* w(t + 1) of row r is there, listed in the worker where it must be: to its cluster, or to the lists and the sums.
- * Whether it waits for the sums of the tile. */
-static bool conclude_row(clv_visit *v, int64_t r, const clv_projection *found, bool replayed) {
+/* w(t + 1) of row r is there, with its list where that is needed: to its cluster, or to the lists and the sums. Whether
+ * it waits for the sums of the tile. */
+static bool conclude_row(clv_visit *v, int64_t r, const clv_projection *found, const clv_short_list *list,
+                         bool replayed) {
     const clv_kpalm_problem *p = v->s->problem;
     const clv_worker *w = v->w;
     double sample = clv_kpalm_sample(p, w->rows[r]);
     v->tally->change += sample * found->change;
     if (found->support == 1) {
-        settle_row(v, r);
+        settle_row(v, r, list->index[0]);
         return false;
     }
     v->tally->soft++;
@@ -120,24 +143,27 @@ static bool conclude_row(clv_visit *v, int64_t r, const clv_projection *found, b
     if (w->was[r] >= 0) {
         clv_leave(v, w->rows[r], w->was[r]);
     }
-    keep_row(v, r, found, replayed);
+    keep_row(v, r, found, list, replayed);
     if (!is_short(v->s, found->support)) {
         return true;
     }
-    add_listed(v, r, found->support);
+    add_listed(v, r, list);
     return false;
 }
 
-/* A row that was projected in full. */
+/* A row that was projected in full. What a checkpoint holds may be so large that no weight is left. */
 static bool conclude_full(clv_visit *v, int64_t r, bool replayed) {
     const clv_kpalm_state *s = v->s;
-    const clv_worker *w = v->w;
+    clv_worker *w = v->w;
     const clv_panel *panel = clv_panel_now(s);
-    const clv_projection *found = &w->projected[r];
+    clv_projection *found = &w->projected[r];
+    clv_short_list list = {w->index, w->listed, 0};
     if (is_short(s, found->support) || must_keep(s, found, replayed)) {
-        clv_tile_collect(panel, clv_tile_row(panel, v->w->weights, r), w->index, w->listed);
+        list.count = clv_tile_collect(panel, clv_tile_row(panel, w->weights, r), w->index, w->listed);
+        w->index[0] = list.count > 0 ? w->index[0] : 0;
+        found->support = list.count > 0 ? list.count : 1;
     }
-    return conclude_row(v, r, found, replayed);
+    return conclude_row(v, r, found, &list, replayed);
 }
 
 void clv_soft_advance(clv_visit *v, int64_t count, bool replayed) {
@@ -216,24 +242,19 @@ static void project_lists(clv_visit *v, const clv_pool *pool, const clv_listed *
         w->lists[r] = (clv_short_list){from[r].index, weight, from[r].count <= CLV_FEW ? from[r].count : 1};
         w->alpha[r] = alpha * clv_alpha_factor(s->problem, w->rows[r]);
     }
-    clv_tile_project_few(panel, w->keys, w->lists, count, w->alpha, w->few, w->projected);
+    clv_tile_project_few(panel, w->keys, w->lists, count, w->alpha, w->few_index, w->few, w->projected);
 }
 
 /* What became of the object of row r, if its list alone told that: of few clusters, none of them new. */
 static bool advance_short(clv_visit *v, int64_t r, const clv_listed *from) {
-    clv_worker *w = v->w;
-    const clv_panel *panel = clv_panel_now(v->s);
-    int64_t kept = 0;
-    if (from->count > CLV_FEW || w->projected[r].support == 0) {
+    const clv_worker *w = v->w;
+    const clv_projection *found = &w->projected[r];
+    if (from->count > CLV_FEW || found->support == 0) {
         return false;
     }
-    for (int64_t e = 0; e < from->count; e++) {
-        double weight = clv_weight_get(panel, w->few, r * CLV_FEW + e);
-        w->index[kept] = from->index[e];
-        clv_weight_set(panel, w->listed, kept, weight);
-        kept += weight > 0;
-    }
-    conclude_row(v, r, &w->projected[r], false);
+    size_t size = clv_scalar_bytes(v->s->problem->points->scalar);
+    const char *weights = (const char *)w->few + (size_t)(r * CLV_FEW) * size;
+    conclude_row(v, r, found, &(clv_short_list){w->few_index + r * CLV_FEW, weights, found->support}, false);
     return true;
 }
 

@@ -4,8 +4,9 @@
 #include <string.h>
 
 static void free_worker(clv_context *ctx, clv_worker *w) {
-    void *blocks[] = {w->keys,     w->weights, w->line, w->few,    w->listed,   w->index,       w->gathered,
-                      w->distance, w->support, w->open, w->vertex, w->replayed, w->fresh.index, w->fresh.weight};
+    void *blocks[] = {w->keys,   w->weights,  w->line,        w->few,         w->few_index, w->listed,
+                      w->index,  w->shares,   w->gathered,    w->distance,    w->support,   w->open,
+                      w->vertex, w->replayed, w->fresh.index, w->fresh.weight};
     for (size_t i = 0; i < CLV_COUNT(blocks); i++) {
         clv_free(ctx, blocks[i]);
     }
@@ -23,17 +24,14 @@ void clv_kpalm_state_free(clv_context *ctx, void *state) {
     clv_vicinity_free(ctx, &s->vicinity);
     clv_panel_free(&s->movers);
     clv_free(ctx, s->mover);
-    for (int64_t i = 0; s->pools && i < s->pool_count; i++) {
-        clv_free(ctx, s->pools[i].index);
-        clv_free(ctx, s->pools[i].weight);
-    }
+    clv_soft_pools_free(s);
     for (int i = 0; s->workers && i < s->threads; i++) {
         free_worker(ctx, &s->workers[i]);
     }
     void *blocks[] = {s->centers,      s->before,      s->square,      s->panels, s->slack.moved,
                       s->slack.others, s->slack.apart, s->slack.reach, s->apart,  s->labels,
-                      s->upper,        s->lower,       s->pools,       s->sums,   s->total,
-                      s->parts,        s->tallies,     s->workers,     s->shifts, s};
+                      s->upper,        s->lower,       s->sums,        s->total,  s->parts,
+                      s->tallies,      s->workers,     s->shifts,      s};
     clv_soft_rows_free(ctx, &s->rows);
     for (size_t i = 0; i < CLV_COUNT(blocks); i++) {
         clv_free(ctx, blocks[i]);
@@ -48,9 +46,11 @@ static clv_status make_worker(const clv_kpalm_problem *p, clv_worker *w) {
     w->keys = clv_alloc(ctx, CLV_TILE_ROWS * width, size);
     w->weights = clv_alloc(ctx, CLV_TILE_ROWS * width, size);
     w->line = clv_alloc(ctx, CLV_PROJECTED_AT_ONCE * width, size);
-    w->listed = clv_alloc(ctx, width, size);
-    w->index = CLV_NEW(ctx, int32_t, width);
+    w->listed = clv_alloc(ctx, width + CLV_FEW, size);
+    w->index = CLV_NEW(ctx, int32_t, width + CLV_FEW);
     w->few = clv_alloc(ctx, CLV_TILE_ROWS * CLV_FEW, size);
+    w->few_index = CLV_NEW(ctx, int32_t, CLV_TILE_ROWS * CLV_FEW);
+    w->shares = CLV_NEW(ctx, double, p->hard ? 1 : p->k *clv_shares_pitch(p->points) + 1);
     w->gathered = clv_alloc(ctx, dense && !p->hard ? CLV_TILE_ROWS * pitch : 1, size);
     w->distance = CLV_NEW(ctx, double, p->k);
     w->support = CLV_NEW(ctx, bool, p->k);
@@ -59,8 +59,9 @@ static clv_status make_worker(const clv_kpalm_problem *p, clv_worker *w) {
     w->replayed = CLV_NEW(ctx, int64_t, p->block);
     w->fresh.index = CLV_NEW(ctx, int32_t, p->hard ? 1 : p->block * (p->k + 3) + CLV_FEW);
     w->fresh.weight = clv_alloc(ctx, p->hard ? 1 : p->block * p->k + CLV_FEW, size);
-    bool all = w->keys && w->weights && w->line && w->listed && w->few && w->index && w->gathered && w->distance &&
-               w->support && w->open && w->vertex && w->replayed && w->fresh.index && w->fresh.weight;
+    bool all = w->keys && w->weights && w->line && w->listed && w->few && w->few_index && w->index && w->shares &&
+               w->gathered && w->distance && w->support && w->open && w->vertex && w->replayed && w->fresh.index &&
+               w->fresh.weight;
     return all ? CLV_OK : CLV_ENOMEM;
 }
 
@@ -68,7 +69,6 @@ static clv_status make_parts(const clv_kpalm_problem *p, clv_kpalm_state *s) {
     clv_context *ctx = p->ctx;
     int64_t entries = p->k * (p->p + 1);
     s->panels = CLV_NEW0(ctx, clv_panel, s->panel_count);
-    s->pools = CLV_NEW0(ctx, clv_pool, s->pool_count);
     s->workers = CLV_NEW0(ctx, clv_worker, s->threads);
     s->centers = CLV_NEW(ctx, double, p->k * p->p);
     s->before = CLV_NEW0(ctx, double, p->k * p->p);
@@ -85,9 +85,9 @@ static clv_status make_parts(const clv_kpalm_problem *p, clv_kpalm_state *s) {
     s->total = CLV_NEW(ctx, double, entries);
     s->parts = CLV_NEW(ctx, double, 2 * p->chunks * entries);
     s->tallies = CLV_NEW(ctx, clv_tally, p->chunks);
-    bool all = s->panels && s->pools && s->workers && s->centers && s->before && s->square && s->apart &&
-               s->slack.moved && s->slack.others && s->slack.apart && s->slack.reach && s->labels && s->upper &&
-               s->lower && s->sums && s->total && s->parts && s->tallies;
+    bool all = s->panels && s->workers && s->centers && s->before && s->square && s->apart && s->slack.moved &&
+               s->slack.others && s->slack.apart && s->slack.reach && s->labels && s->upper && s->lower && s->sums &&
+               s->total && s->parts && s->tallies;
     if (p->affine) { /* what the first iterations need: soft.c */
         s->shifts = CLV_NEW(ctx, float, p->form.replay > 0 ? p->form.replay * p->n : 1);
         all = all && s->shifts;
@@ -105,8 +105,10 @@ clv_status clv_kpalm_state_new(clv_context *ctx, const void *of, int threads, vo
     s->problem = problem;
     s->threads = clv_kpalm_threads(problem, threads);
     s->panel_count = 1 + problem->form.replay;
-    s->pool_count = problem->hard ? 0 : (problem->n + problem->block - 1) / problem->block;
     clv_status status = make_parts(problem, s);
+    if (status == CLV_OK) {
+        status = clv_soft_pools_new(s);
+    }
     if (status == CLV_OK) {
         status = clv_vicinity_new(problem, &s->vicinity);
     }
@@ -134,9 +136,11 @@ static size_t worker_bytes(const clv_kpalm_problem *p) {
     size_t k = (size_t)p->k, block = (size_t)p->block, size = clv_scalar_bytes(p->points->scalar);
     size_t width = (size_t)clv_panel_width(p->points->scalar, p->k), entry = size + sizeof(int32_t);
     size_t tiles = CLV_TILE_ROWS * (2 * width + (size_t)clv_tile_pitch(p->points)) * size;
-    size_t lines = CLV_PROJECTED_AT_ONCE * width * size + (width + 1) * entry + k * (sizeof(double) + sizeof(bool));
+    size_t lines = CLV_PROJECTED_AT_ONCE * width * size + (width + CLV_FEW + CLV_TILE_ROWS * CLV_FEW) * entry +
+                   k * (sizeof(double) + sizeof(bool));
+    size_t shares = p->hard ? 0 : k * (size_t)clv_shares_pitch(p->points) * sizeof(double);
     size_t lists = p->hard ? entry : block * (k * entry + 3 * sizeof(int32_t));
-    return sizeof(clv_worker) + tiles + lines + block * (2 * sizeof(int64_t) + sizeof(uint8_t)) + lists;
+    return sizeof(clv_worker) + tiles + lines + block * (2 * sizeof(int64_t) + sizeof(uint8_t)) + lists + shares;
 }
 
 size_t clv_kpalm_state_memory(const clv_kpalm_problem *p, const clv_kpalm_options *options, bool varied) {

@@ -222,8 +222,8 @@ int64_t clv_tile_collect(const clv_panel *panel, const void *weights, int32_t *i
 }
 
 void clv_tile_project_few(const clv_panel *panel, const void *d, const clv_short_list *list, int64_t count,
-                          const double *alpha, void *out, clv_projection *found) {
-    KERNEL(panel, project_few, d, panel->width, list, count, alpha, out, found);
+                          const double *alpha, int32_t *index, void *out, clv_projection *found) {
+    KERNEL(panel, project_few, d, panel->width, list, count, alpha, index, out, found);
 }
 
 void clv_tile_scale(const clv_panel *panel, void *weights, const void *distance, double sample) {
@@ -269,8 +269,13 @@ void clv_row_add(const clv_matrix *points, int64_t i, double weight, double *sum
     }
 }
 
-void clv_row_add_listed(const clv_matrix *points, int64_t i, const clv_short_list *list, double times, double *sums) {
-    KERNEL(points, add_listed, sums, points->cols + 1, row_of(points, i), points->cols, list, times);
+int64_t clv_shares_pitch(const clv_matrix *points) {
+    int64_t lanes = clv_panel_lanes(CLV_F64);
+    return clv_is_sparse(points) ? 0 : points->cols / lanes * lanes + lanes;
+}
+
+void clv_row_share(const clv_matrix *points, int64_t i, const clv_short_list *list, double times, double *shares) {
+    KERNEL(points, add_listed, shares, clv_shares_pitch(points), row_of(points, i), points->cols, list, times);
 }
 
 double clv_squared_distance(const double *x, const double *y, int64_t p) {

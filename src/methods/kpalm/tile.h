@@ -80,10 +80,10 @@ void clv_tile_shift(const clv_panel *panel, const void *d, void *weights, int64_
                     const float *shift);
 /* The nonzeros of a row of weights, at most k: how many. */
 int64_t clv_tile_collect(const clv_panel *panel, const void *weights, int32_t *index, void *out);
-/* clv_tile_project, steep, for weights that are short lists, row by row with an alpha each: the new weights of a list
+/* clv_tile_project, steep, for weights that are short lists, row by row with an alpha each: the nonzeros of a new list
  * from CLV_FEW r on. Where its support is 0, others get weight as well. */
 void clv_tile_project_few(const clv_panel *panel, const void *d, const clv_short_list *list, int64_t count,
-                          const double *alpha, void *out, clv_projection *found);
+                          const double *alpha, int32_t *index, void *out, clv_projection *found);
 /* A row of weights times `sample`, and over `distance` unless that is NULL. */
 void clv_tile_scale(const clv_panel *panel, void *weights, const void *distance, double sample);
 /* Rows of the points side by side, padded with zeros to whole vectors; and the sums over them by their weights, with
@@ -98,8 +98,10 @@ double clv_row_distance(const clv_matrix *points, int64_t i, const double *c, do
 void clv_row_distances(const clv_matrix *points, const int64_t *rows, const int32_t *at, int64_t count,
                        const double *centers, const double *square, double *out); /* of row r to center at[r] */
 void clv_row_add(const clv_matrix *points, int64_t i, double weight, double *sum);
-/* Of dense points, `times` the weights of a list into sums, k x (p + 1), the last column for the weights themselves. */
-void clv_row_add_listed(const clv_matrix *points, int64_t i, const clv_short_list *list, double times, double *sums);
+/* Of dense points, `times` the weights of a list into shares, a line of this many numbers (sparse points: 0) to a
+ * center: p, and one for the weights themselves. Lines begin where vectors do, which sums, k x (p + 1), do not. */
+int64_t clv_shares_pitch(const clv_matrix *points);
+void clv_row_share(const clv_matrix *points, int64_t i, const clv_short_list *list, double times, double *shares);
 
 double clv_squared_distance(const double *x, const double *y, int64_t p);
 

@@ -22,26 +22,67 @@ static void copy_list(void *to, const void *from, int64_t count, size_t size) {
     }
 }
 
-void clv_soft_store(clv_worker *w, clv_scalar scalar, int64_t count, int64_t place) {
+void clv_soft_store(clv_worker *w, clv_scalar scalar, const clv_short_list *list, int64_t place) {
     clv_pool *pool = &w->fresh;
     size_t size = clv_scalar_bytes(scalar);
+    int64_t count = list->count;
     int32_t *head = pool->index + pool->used;
     head[PLACE] = (int32_t)place;
     head[COUNT] = (int32_t)count;
     head[WEIGHTS] = (int32_t)pool->weights;
-    copy_list(head + HEAD, w->index, count, sizeof *w->index);
-    copy_list((char *)pool->weight + (size_t)pool->weights * size, w->listed, count, size);
+    copy_list(head + HEAD, list->index, count, sizeof *list->index);
+    copy_list((char *)pool->weight + (size_t)pool->weights * size, list->weight, count, size);
     pool->used += HEAD + count;
     pool->weights += count;
+}
+
+/* Entries of a list that fits the room that all pools share. */
+static int64_t shared_entries(const clv_kpalm_problem *p) {
+    return p->k < CLV_FEW ? p->k : CLV_FEW;
+}
+
+clv_status clv_soft_pools_new(clv_kpalm_state *s) {
+    const clv_kpalm_problem *p = s->problem;
+    int64_t entries = shared_entries(p), count = p->hard ? 0 : p->n;
+    size_t size = clv_scalar_bytes(p->points->scalar);
+    s->pool_count = (count + p->block - 1) / p->block;
+    s->pools = CLV_NEW0(p->ctx, clv_pool, s->pool_count);
+    s->room_index = CLV_NEW(p->ctx, int32_t, count * (HEAD + entries));
+    s->room_weight = clv_alloc(p->ctx, count * entries, size);
+    for (int64_t b = 0; b < s->pool_count && s->pools && s->room_index && s->room_weight; b++) {
+        int64_t first = b * p->block, objects = p->n - first < p->block ? p->n - first : p->block;
+        s->pools[b].capacity = objects * (HEAD + entries);
+        s->pools[b].weight_room = objects * entries;
+        s->pools[b].index = s->room_index + first * (HEAD + entries);
+        s->pools[b].weight = (char *)s->room_weight + (size_t)(first * entries) * size;
+    }
+    return s->pools && s->room_index && s->room_weight ? CLV_OK : CLV_ENOMEM;
+}
+
+static void free_pool(clv_context *ctx, const clv_pool *pool) {
+    if (pool->large) {
+        clv_free(ctx, pool->index);
+        clv_free(ctx, pool->weight);
+    }
+}
+
+void clv_soft_pools_free(clv_kpalm_state *s) {
+    clv_context *ctx = s->problem->ctx;
+    for (int64_t b = 0; s->pools && b < s->pool_count; b++) {
+        free_pool(ctx, &s->pools[b]);
+    }
+    clv_free(ctx, s->pools);
+    clv_free(ctx, s->room_index);
+    clv_free(ctx, s->room_weight);
 }
 
 static clv_status reserve(clv_context *ctx, const clv_pool *from, size_t size, clv_pool *pool) {
     if (from->used <= pool->capacity && from->weights <= pool->weight_room) {
         return CLV_OK;
     }
-    clv_free(ctx, pool->index);
-    clv_free(ctx, pool->weight);
-    *pool = (clv_pool){.index = CLV_NEW(ctx, int32_t, from->used), .weight = clv_alloc(ctx, from->weights, size)};
+    free_pool(ctx, pool);
+    *pool = (clv_pool){
+        .large = true, .index = CLV_NEW(ctx, int32_t, from->used), .weight = clv_alloc(ctx, from->weights, size)};
     if (!pool->index || !pool->weight) {
         return CLV_ENOMEM; /* without capacity: the next one asks again */
     }
@@ -114,7 +155,9 @@ static size_t listed_clusters(const clv_kpalm_problem *p, const clv_kpalm_option
 size_t clv_soft_bytes(const clv_kpalm_problem *p, const clv_kpalm_options *options, bool varied) {
     size_t n = (size_t)p->n, k = (size_t)p->k;
     size_t entry = clv_scalar_bytes(p->points->scalar) + sizeof(int32_t);
-    size_t lists = HEAD * sizeof(int32_t) + listed_clusters(p, options, varied) * entry;
+    size_t listed = listed_clusters(p, options, varied), shared = (size_t)shared_entries(p);
+    size_t lists = HEAD * sizeof(int32_t) + shared * entry;
+    lists += listed > shared ? HEAD * sizeof(int32_t) + listed * entry : 0;
     size_t replayed = p->affine ? (size_t)p->form.replay * sizeof(float) : 0;
     size_t rows = p->keeps_weights ? sizeof(int64_t) + k * (sizeof(int32_t) + sizeof(double)) : 0;
     return n * (lists + replayed + rows) + (n / (size_t)p->block + 1) * sizeof(clv_pool);
@@ -203,7 +246,7 @@ clv_status clv_soft_import(clv_kpalm_state *s, const clv_soft_rows *rows) {
                 clv_weight_set(clv_panel_now(s), w->listed, e, rows->weight[from + e]);
             }
             if (count > 1) {
-                clv_soft_store(w, p->points->scalar, count, i - first);
+                clv_soft_store(w, p->points->scalar, &(clv_short_list){w->index, w->listed, count}, i - first);
                 s->soft++;
             }
         }

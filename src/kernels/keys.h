@@ -128,6 +128,19 @@ INLINE clv_nearest NAME(scan_row)(const REAL *key, int64_t width) {
     return (clv_nearest){(double)low, (double)-TOP_LANE(&under), (int32_t)first};
 }
 
+static double NAME(least_other)(const REAL *key, int64_t width, int64_t but) {
+    REALS least = (REALS){0} + HUGE_KEY;
+    MASK at = {PLACES(0)}, own = (MASK){0} + (INTEGER)but;
+    for (int64_t l = 0; l < width; l += LANES) {
+        REALS here = *(const REALS *)(key + l);
+        MASK better = (here < least) & (at != own);
+        least = PICK(better, here, least);
+        at += LANES;
+    }
+    REALS under = -least;
+    return (double)-TOP_LANE(&under);
+}
+
 static void NAME(scan)(const REAL *keys, int64_t rows, int64_t width, clv_nearest *out) {
     for (int64_t r = 0; r < rows; r++) {
         out[r] = NAME(scan_row)(keys + r * width, width);

@@ -48,10 +48,10 @@ enum { KEY_ROWS = 6, TURNED_CENTERS = REGISTERS / 4, TURNED_ACROSS = 3, PROJECTE
         .pass_one = pass_one_##type, .pass_two = pass_two_##type, .dot_rows = dot_rows_##type,                         \
         .dot_square_rows = dot_square_rows_##type, .add_four = add_four_##type,                                        \
         .add_square_four = add_square_four_##type, .keys = keys_##type, .near_keys = near_keys_##type,                 \
-        .scan = scan_##type, .nearest = nearest_##type, .project = project_##type, .project_few = project_few_##type,  \
-        .add_listed = add_listed_##type, .shift = shift_##type, .spread = spread_##type, .add_mass = add_mass_##type,  \
-        .collect = collect_##type, .scale = scale_##type, .row_distance = row_distance_##type,                         \
-        .row_distances = row_distances_##type,                                                                         \
+        .scan = scan_##type, .least_other = least_other_##type, .nearest = nearest_##type, .project = project_##type,  \
+        .project_few = project_few_##type, .add_listed = add_listed_##type, .shift = shift_##type,                     \
+        .spread = spread_##type, .add_mass = add_mass_##type, .collect = collect_##type, .scale = scale_##type,        \
+        .row_distance = row_distance_##type, .row_distances = row_distances_##type,                                    \
     }
 
 #define JOINED(a, b) a##b

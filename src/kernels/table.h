@@ -28,6 +28,7 @@ void (*keys)(const REAL *values, int64_t p, const int64_t *rows, int64_t count, 
 void (*near_keys)(const REAL *values, int64_t p, const int64_t *rows, const int32_t *at, int64_t count,
                   const REAL *lines, const REAL *offset, REAL *keys);
 void (*scan)(const REAL *keys, int64_t rows, int64_t width, clv_nearest *out);
+double (*least_other)(const REAL *key, int64_t width, int64_t but); /* the least of a row but for one; none: huge */
 /* --- nearest.h: keys and scan at once, of the same numbers, for p up to CLV_MOST_TURNED. --- */
 void (*nearest)(const REAL *values, int64_t p, const int64_t *rows, int64_t count, const REAL *lines,
                 const REAL *offset, int64_t width, int64_t k, clv_nearest *out);

@@ -147,6 +147,28 @@ static void NAME(check_scan)(const clv_kernel_set *set) {
 }
 TEST_EACH_SET(NAME(scan))
 
+static void NAME(check_least_other)(const clv_kernel_set *set) {
+    kernel_name = "least_other";
+    for (int64_t k = 1; k <= 140; k++) {
+        int64_t width = PADDED(REAL, k);
+        clv_rng rng = clv_rng_stream((uint64_t)k, 17);
+        REAL *key = NAME(drawn)(&rng, width, -k, k, true);
+        for (int64_t l = k; l < width; l++) {
+            key[l] = (REAL)HUGE_VAL;
+        }
+        for (int64_t but = 0; but < k; but++) {
+            double least = HUGE_VAL;
+            for (int64_t l = 0; l < k; l++) {
+                least = l != but ? fmin(least, (double)key[l]) : least;
+            }
+            double got = set->TABLE.least_other(key, width, but);
+            expect(k == 1 ? got >= (double)(REAL)FLT_MAX : got == least, "the least of the others", k, but);
+        }
+        release();
+    }
+}
+TEST_EACH_SET(NAME(least_other))
+
 /* The same numbers as by keys and scan; whole numbers have ties. */
 static void NAME(compare_nearest)(const clv_kernel_set *set, int64_t p, int64_t k, int64_t count) {
     int64_t width = PADDED(REAL, k);

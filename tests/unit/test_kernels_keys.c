@@ -32,9 +32,9 @@ enum { KEY_ROWS = 6, MOST_CENTERS = 130 };
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        BOTH(keys),          BOTH(near_keys),   BOTH(scan),      BOTH(scan_places), BOTH(nearest),
-        BOTH(project),       BOTH(shift),       BOTH(sums),      BOTH(collect),     BOTH(row_distance),
-        BOTH(row_distances), BOTH(project_few), BOTH(few_alike), BOTH(add_listed),
+        BOTH(keys),         BOTH(near_keys),     BOTH(scan),        BOTH(least_other), BOTH(scan_places),
+        BOTH(nearest),      BOTH(project),       BOTH(shift),       BOTH(sums),        BOTH(collect),
+        BOTH(row_distance), BOTH(row_distances), BOTH(project_few), BOTH(few_alike),   BOTH(add_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,16 +42,13 @@ static void settle_row(clv_visit *v, int64_t r, int32_t label) {
     clv_kpalm_state *s = v->s;
     clv_worker *w = v->w;
     const clv_panel *panel = clv_panel_now(s);
-    clv_nearest nearest;
-    clv_tile_scan(panel, clv_tile_row(panel, w->keys, r), 1, &nearest);
+    const void *keys = clv_tile_row(panel, w->keys, r);
+    clv_nearest nearest = {clv_weight_get(panel, keys, label), clv_tile_least_other(panel, keys, label), label};
     clv_settle(v, w->rows[r], w->was[r], label);
     if (s->problem->euclidean) { /* the keys have become smoothed distances: back to squares, less the norm */
         double epsilon = s->problem->epsilon / s->problem->frame.unit, less = epsilon * epsilon + w->norms[r];
         nearest.key = nearest.key * nearest.key - less;
         nearest.next = nearest.next * nearest.next - less;
-    }
-    if (nearest.center != label) { /* look again next time */
-        nearest.next = nearest.key;
     }
     clv_set_bounds(s, w->rows[r], &nearest, w->norms[r]);
 }

@@ -135,6 +135,10 @@ void clv_tile_scan(const clv_panel *panel, const void *keys, int64_t count, clv_
     KERNEL(panel, scan, keys, count, panel->width, out);
 }
 
+double clv_tile_least_other(const clv_panel *panel, const void *key, int64_t but) {
+    return KERNEL(panel, least_other, key, panel->width, but);
+}
+
 void clv_tile_scan_near(const clv_panel *panel, const void *keys, int64_t count, clv_nearest *out) {
     KERNEL(panel, scan, keys, count, clv_panel_lanes(panel->scalar), out);
 }

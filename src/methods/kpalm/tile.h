@@ -60,6 +60,8 @@ void clv_tile_keys_near(const clv_panel *panel, const clv_frame *frame, const in
 void clv_tile_norms(const clv_frame *frame, const int64_t *rows, int64_t count, double *norms);
 /* The least keys of rows, to all centers or to one vector of them. */
 void clv_tile_scan(const clv_panel *panel, const void *keys, int64_t count, clv_nearest *out);
+/* The least key of a row but for that to one center. */
+double clv_tile_least_other(const clv_panel *panel, const void *key, int64_t but);
 /* The same from the points; `keys` has room for a tile. */
 void clv_tile_nearest(const clv_panel *panel, const clv_frame *frame, const int64_t *rows, int64_t count, void *keys,
                       clv_nearest *out);

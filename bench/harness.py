@@ -418,7 +418,8 @@ def stack_words():
         "\n\nInnermost loops that move vector registers to or from the stack, by their machine code (`bench/stack`). One or two moves are a "
         "constant that is multiplied from its place, or a vector whose numbers are then taken one by one. transpose_tile, loosen and the loops of "
         "nearest that are that short write out what the loop before them has found. project: a step of Newton's method for four rows side by side "
-        "holds more numbers than 16 registers; row by row, each step would wait for the one before.\n\n```\n" + output.stdout.strip() + "\n```")
+        "holds more numbers than there are registers, far more than 16, a few more than 32; row by row, each step would wait for the one before. "
+        "steepest with baseline: the values and places of two extremes, in vectors of 16 bytes, are more than 16 registers.\n\n```\n" + output.stdout.strip() + "\n```")
 
 
 # --- the picture ---

@@ -276,7 +276,8 @@ def report(chosen):
         "penalty needs (`liblinear`), and on the synthetic samples the one that the manual names for many samples (`saga`). "
         "Data are standardized; classifiers learn from three quarters, and accuracy is on the rest. The synthetic data have the "
         f"shape of the forest cover data; the cuts are of fewer, as `SpectralClustering` takes more than {LIMIT} s for twice as many. "
-        "`bench/python.py` makes this table."])
+        "Where cleave is behind, these are fits of some milliseconds that end with a proof: `KPalm` goes on until no move of a single object "
+        "is better, `KSupportClassifier` until the duality gap is small. `bench/python.py` makes this table."])
 
 
 def into_readme(words):

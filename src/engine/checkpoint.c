@@ -298,6 +298,9 @@ static clv_status check_bytes(clv_context *ctx, const unsigned char *bytes, size
 }
 
 static clv_status check_version(clv_context *ctx, const front *f) {
+    for (char *c = f->version; *c; c++) { /* a file may say anything, and is quoted */
+        *c = *c > ' ' && *c < 127 ? *c : '?';
+    }
     return strcmp(f->version, clv_version()) == 0
                ? CLV_OK
                : clv_fail(

@@ -282,7 +282,7 @@ static clv_status solve_and_keep(clv_context *ctx, const clv_method *method, con
     bool kept = clv_session_end(session);
     return status < 0 || kept
                ? status
-               : clv_result_warn(*out, "A checkpoint could not be kept: the last one that was is older.");
+               : clv_result_warn(*out, "A checkpoint could not be kept: the last one that was kept, if any, is older.");
 }
 
 /* Under the deadline that the options ask for, and measured. Of a method that finds its answer in one go, the restart

@@ -105,7 +105,7 @@ INLINE void NAME(read_lists)(const REAL *d, int64_t width, const clv_short_list 
 /* tau by Newton's method from below, from v and a tau that is no more; how many v are above it. */
 INLINE void NAME(solve_lists)(const REALS *v, int64_t most, REALS *tau, REALS *count) {
     const REALS zero = {0};
-    MASK going = zero == zero;
+    MASK going = ~(MASK){0};
     while (BITS(&going)) {
         REALS sum = zero;
         MASK above = {0}; /* -1 for each */

@@ -76,6 +76,7 @@ void clv_soft_pools_free(clv_kpalm_state *s) {
     clv_free(ctx, s->room_weight);
 }
 
+/* Room in a pool for what `from` holds: its part of the shared one, else an allocation of its own. */
 static clv_status reserve(clv_context *ctx, const clv_pool *from, size_t size, clv_pool *pool) {
     if (from->used <= pool->capacity && from->weights <= pool->weight_room) {
         return CLV_OK;
